@@ -1,0 +1,65 @@
+# make demo   set up what is needed, run the experiment, print its tables
+# make test   set up what is needed, run every test
+# The other targets set nothing up.
+
+GO ?= go
+BIN := bin/stalemate
+
+# The race detector needs a C compiler; without one the tests run all the same.
+RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
+
+# How long each fuzz target runs, and how many random histories of each model
+# are compared with porcupine.
+FUZZTIME ?= 30s
+FUZZ_HISTORIES ?= 100000
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.PHONY: build demo test unit bench lint fuzz mutants clean help
+
+build: $(BIN)
+
+.PHONY: $(BIN)
+$(BIN):
+	$(GO) build -o $@ ./cmd/stalemate
+
+demo: build
+	scripts/ensure-zookeeper
+	$(BIN) demo
+
+test: build
+	scripts/ensure-zookeeper
+	$(GO) vet ./...
+	$(GO) test $(RACE) -timeout 20m ./...
+
+# Everything that needs no server.
+unit:
+	$(GO) test -short -timeout 5m ./...
+
+bench: build
+	$(GO) run ./internal/bench
+
+lint:
+	@unformatted=$$(gofmt -l cmd checker histories internal nemesis reports systems workloads); \
+	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+fuzz:
+	STALEMATE_FUZZ_HISTORIES=$(FUZZ_HISTORIES) $(GO) test -timeout 2h -run Oracle ./checker
+	@for package in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+	    echo "$$package $$target"; \
+	    $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+	  done; \
+	done
+
+mutants:
+	$(GO) run ./internal/mutants
+
+clean:
+	rm -rf bin
+
+help:
+	@sed -n '1,3s/^# //p' Makefile
+	@echo "make build, unit, bench, lint, fuzz, mutants, clean"
