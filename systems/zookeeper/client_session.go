@@ -31,7 +31,8 @@ type session struct {
 	socket net.Conn
 	closed bool
 	first  chan struct{} // closed at the first StateHasSession
-	once   sync.Once
+	once   sync.Once     // for first
+	end    sync.Once     // for Close
 }
 
 // openSession starts a session with the server at address, which need not be
@@ -94,32 +95,51 @@ func (s *session) ready(ctx context.Context) error {
 }
 
 // Close ends the session: in good order where the server answers, by dropping
-// the connection where it does not.
+// the connection where it does not. The library's own Close bounds its wait for
+// the server but not that of its connection loop, which is what holds on to
+// everything; Close here returns when both have ended.
 func (s *session) Close() error {
-	go s.Conn.Close()
-	timer := time.NewTimer(closeWait)
+	s.end.Do(func() {
+		goodbye := make(chan struct{})
+		go func() {
+			s.Conn.Close()
+			close(goodbye)
+		}()
+		if !s.loopEnds(closeWait) {
+			s.host.release()
+			s.drop()
+			for range s.done {
+			}
+		}
+		<-goodbye
+	})
+	return nil
+}
+
+// loopEnds waits for the library's loop, and reports whether it ended in time.
+func (s *session) loopEnds(within time.Duration) bool {
+	timer := time.NewTimer(within)
 	defer timer.Stop()
 	for {
 		select {
 		case _, open := <-s.done:
-			if open {
-				continue
+			if !open {
+				return true
 			}
-			return nil
 		case <-timer.C:
+			return false
 		}
-		break
 	}
-	s.host.release()
+}
+
+// drop closes the socket and lets no other be opened.
+func (s *session) drop() {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.closed = true
 	if s.socket != nil {
 		_ = s.socket.Close()
 	}
-	s.mu.Unlock()
-	for range s.done {
-	}
-	return nil
 }
 
 // silent is the logger of a library that must not write into our output.
