@@ -75,10 +75,11 @@ type Event struct {
 	// the system has one.
 	Path string
 	// Version is the order token that the system itself gave for what was
-	// written or read (zxid, znode version, leader epoch, log offset); larger
-	// is newer within a key. UnknownVersion where there is none.
-	Version int64
-	// Error says why an operation failed or its outcome is unknown.
+	// written or read.
+	Version Version
+	// Error says why an operation failed or its outcome is unknown. Where a
+	// source gave it as something else than text, Extra has it as it was, under
+	// the name "error".
 	Error string
 	// Extra keeps what a source carried beyond the fields above, in its
 	// order, so that converting a history loses nothing.
@@ -91,7 +92,8 @@ type Field struct {
 	Value Value
 }
 
-// Marks for what a source did not say.
+// Marks for what a source did not say. UnknownVersion is how an Operation marks
+// it; an Event has the zero Version.
 const (
 	UnknownTime    int64 = -1
 	UnknownVersion int64 = -1
