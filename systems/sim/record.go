@@ -1,0 +1,99 @@
+package sim
+
+import (
+	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/systems/node"
+)
+
+// recorder keeps the history of a world.
+type recorder struct {
+	events  []histories.Event
+	clients int // how many process numbers were given out
+}
+
+// History is what the clients saw and what was done to the world, so far, in
+// the order in which it happened, with the world's time. The caller changes
+// nothing.
+func (w *World) History() []histories.Event { return w.recorder.events }
+
+// Record adds an event to the history; index and time are the world's to give.
+func (w *World) Record(e histories.Event) {
+	e.Index = len(w.recorder.events)
+	e.Time = int64(w.now)
+	w.recorder.events = append(w.recorder.events, e)
+}
+
+// Recording records the operations of one client, which does one thing at a time.
+// After an operation whose outcome is unknown the client is a new process, since
+// the old one may still be at it.
+type Recording struct {
+	world   *World
+	process int
+	open    histories.Event
+}
+
+// Recording gives a new client of the history.
+func (w *World) Recording() *Recording {
+	r := &Recording{world: w}
+	r.renew()
+	return r
+}
+
+func (r *Recording) renew() {
+	r.process = r.world.recorder.clients
+	r.world.recorder.clients++
+}
+
+// Process is the number under which the client's next operation is recorded.
+func (r *Recording) Process() int { return r.process }
+
+// Invoke records that the client is about to do something: F, Key, Value, Node
+// and Path of the event say what.
+func (r *Recording) Invoke(e histories.Event) {
+	e.Type = histories.Invoke
+	e.Process = histories.Process{Client: r.process}
+	r.open = e
+	r.world.Record(e)
+}
+
+// OK records that what was invoked happened. Of the result, the value, the
+// version and the extra fields count, and the node where another answered than
+// was asked.
+func (r *Recording) OK(result histories.Event) {
+	e := r.open
+	e.Type, e.Value, e.Version, e.Extra = histories.OK, result.Value, result.Version, result.Extra
+	if result.Node != "" {
+		e.Node = result.Node
+	}
+	r.world.Record(e)
+}
+
+// Fail records that what was invoked certainly did not happen, and why.
+func (r *Recording) Fail(why string) { r.end(histories.Fail, why) }
+
+// Info records that the outcome of what was invoked is unknown, and why.
+func (r *Recording) Info(why string) {
+	r.end(histories.Info, why)
+	r.renew()
+}
+
+func (r *Recording) end(t histories.Type, why string) {
+	e := r.open
+	e.Type, e.Error = t, why
+	r.world.Record(e)
+}
+
+// nemesis records what was done to the world.
+func (w *World) nemesis(f string, nodes []node.ID, what string) {
+	names := make([]histories.Value, len(nodes))
+	for i, id := range nodes {
+		names[i] = histories.String(string(id))
+	}
+	w.Record(histories.Event{
+		Process: histories.Nemesis,
+		Type:    histories.Info,
+		F:       f,
+		Value:   histories.List(names...),
+		Extra:   []histories.Field{{Name: "what", Value: histories.String(what)}},
+	})
+}
