@@ -1,0 +1,167 @@
+package push
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stalemate-io/stalemate/systems/node"
+	"github.com/stalemate-io/stalemate/systems/protocol"
+	"github.com/stalemate-io/stalemate/systems/sim"
+)
+
+// testCluster is a push cluster in a simulated world, with a client that asks
+// whatever a test wants to know.
+type testCluster struct {
+	t      *testing.T
+	w      *sim.World
+	cfg    Config
+	client node.Env
+}
+
+// asker is a client that does nothing by itself.
+type asker struct{}
+
+func (asker) Start()                                              {}
+func (asker) Receive(node.ID, node.Message, func(m node.Message)) {}
+
+func newCluster3x5(t *testing.T, seed uint64, change func(*Config, *sim.Config)) *testCluster {
+	t.Helper()
+	c := &testCluster{t: t, cfg: DefaultConfig()}
+	sc := sim.Config{Seed: seed, Store: &sim.StoreConfig{SessionTimeout: 6 * time.Second}}
+	if change != nil {
+		change(&c.cfg, &sc)
+	}
+	if err := c.cfg.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	c.w = sim.New(sc)
+	for n := int32(1); n <= 3; n++ {
+		c.add(ControllerID(n), NewController(c.cfg))
+	}
+	for _, id := range c.cfg.BrokerIDs() {
+		c.add(id, NewBroker(c.cfg))
+	}
+	if err := c.w.AddClient("x1", func(env node.Env) node.Machine { c.client = env; return asker{} }); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c *testCluster) add(id node.ID, n node.New) {
+	c.t.Helper()
+	if err := c.w.Add(id, n); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// ask sends a request and lets the world run until the answer is there.
+func (c *testCluster) ask(to node.ID, m node.Message) (answer node.Message, err error) {
+	over := false
+	c.client.Call(to, m, 20*time.Second, func(a node.Message, e error) { answer, err, over = a, e, true })
+	for !over && c.w.Step() {
+	}
+	return answer, err
+}
+
+// until lets the world run until something holds, for at most d.
+func (c *testCluster) until(what string, d time.Duration, holds func() bool) {
+	c.t.Helper()
+	end := c.w.Now() + d
+	for c.w.Now() < end {
+		if holds() {
+			return
+		}
+		if !c.w.Step() {
+			break
+		}
+	}
+	if !holds() {
+		c.t.Fatalf("after %v: not %s", c.w.Now(), what)
+	}
+}
+
+func (c *testCluster) broker(n int32) *Broker {
+	b, _ := c.w.Machine(BrokerID(n)).(*Broker)
+	return b
+}
+
+func (c *testCluster) controller(n int32) *Controller {
+	k, _ := c.w.Machine(ControllerID(n)).(*Controller)
+	return k
+}
+
+// active is the controller that holds /controller and knows it; 0 if none.
+func (c *testCluster) active() int32 {
+	_, data, ok := c.w.Store().Get(controllerPath)
+	if !ok {
+		return 0
+	}
+	n, err := decodeController(data)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	k := c.controller(n.BrokerID - controllerBase)
+	if k == nil {
+		return 0
+	}
+	if _, active := k.Active(); !active {
+		return 0
+	}
+	return n.BrokerID - controllerBase
+}
+
+// truth is the state of a partition in the store.
+func (c *testCluster) truth(p protocol.Partition) (State, int32) {
+	stat, data, ok := c.w.Store().Get(StatePath(p))
+	if !ok {
+		return State{Leader: protocol.NoLeader}, -1
+	}
+	s, err := DecodeState(StatePath(p), data)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return s, stat.Version
+}
+
+// disagreements lists what brokers that are up hold against the store, in
+// caches and roles.
+func (c *testCluster) disagreements() []string {
+	var out []string
+	for _, p := range c.cfg.Partitions() {
+		s, version := c.truth(p)
+		if version < 0 {
+			out = append(out, fmt.Sprintf("%v has no state", p))
+		}
+		for n := int32(1); n <= int32(c.cfg.Brokers); n++ {
+			b := c.broker(n)
+			if b == nil {
+				continue
+			}
+			if leader, epoch, v, _ := b.Believes(p); leader != s.Leader || epoch != s.LeaderEpoch || v != int64(version) {
+				out = append(out, fmt.Sprintf("b%d believes %v (%d, e%d, v%d), true is (%d, e%d, v%d)",
+					n, p, leader, epoch, v, s.Leader, s.LeaderEpoch, version))
+			}
+			leads, _, epoch := b.Role(p)
+			if leads != (s.Leader == n) || leads && epoch != s.LeaderEpoch {
+				out = append(out, fmt.Sprintf("b%d leads %v: %v in e%d, true is (%d, e%d)", n, p, leads, epoch, s.Leader, s.LeaderEpoch))
+			}
+		}
+	}
+	return out
+}
+
+func (c *testCluster) agreed() bool { return c.active() != 0 && len(c.disagreements()) == 0 }
+
+// settle lets the cluster boot, or recover, until all agree with the store.
+func (c *testCluster) settle() {
+	c.t.Helper()
+	end := c.w.Now() + 60*time.Second
+	for c.w.Now() < end {
+		c.w.Run(c.w.Now() + 100*time.Millisecond)
+		if c.agreed() {
+			return
+		}
+	}
+	c.t.Fatalf("no agreement after %v; active controller %d; %v", c.w.Now(), c.active(), c.disagreements())
+}

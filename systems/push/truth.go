@@ -1,0 +1,54 @@
+package push
+
+import (
+	"time"
+
+	"github.com/stalemate-io/stalemate/systems/node"
+	"github.com/stalemate-io/stalemate/systems/protocol"
+	"github.com/stalemate-io/stalemate/systems/sim"
+)
+
+// Change is one committed state of a partition. In this design the store is
+// what is true; everything else is a copy.
+type Change struct {
+	Partition protocol.Partition
+	State
+	// Version is the partition's order token, 0 at its creation.
+	Version int64
+	// Zxid orders changes of different partitions: the store's own order, of
+	// which brokers learn nothing.
+	Zxid int64
+	// At is when the store committed it, and By who asked for it.
+	At time.Duration
+	By node.ID
+	// Moved says that the leader or its epoch changed, and not the in-sync
+	// set alone.
+	Moved bool
+}
+
+// Truth gives every committed state of every partition in the order of the
+// store, elections nobody asked for among them. It fails on a state that nobody
+// can read.
+func Truth(log []sim.Txn) ([]Change, error) {
+	var changes []Change
+	last := map[protocol.Partition]State{}
+	for _, txn := range log {
+		for _, c := range txn.Changes {
+			p, ok := parseStatePath(c.Path)
+			if !ok || c.Kind == node.Delete {
+				continue
+			}
+			s, err := DecodeState(c.Path, c.Data)
+			if err != nil {
+				return nil, err
+			}
+			before, known := last[p]
+			last[p] = s
+			changes = append(changes, Change{
+				Partition: p, State: s, Version: int64(c.Stat.Version), Zxid: txn.Zxid, At: txn.At, By: txn.By,
+				Moved: !known || before.Leader != s.Leader || before.LeaderEpoch != s.LeaderEpoch,
+			})
+		}
+	}
+	return changes, nil
+}
