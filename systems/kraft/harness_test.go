@@ -22,12 +22,17 @@ type cluster struct {
 // caller is a client that only lends its Env.
 type caller struct{ env node.Env }
 
-func (c *caller) Start()                                                {}
+func (c *caller) Start()                                            {}
 func (c *caller) Receive(node.ID, node.Message, func(node.Message)) {}
 
 func newCluster(t testing.TB, seed uint64, cfg Config) *cluster {
 	t.Helper()
-	c := &cluster{World: sim.New(sim.Config{Seed: seed}), cfg: cfg, invariants: NewInvariants(), client: &caller{}}
+	return newClusterWith(t, sim.Config{Seed: seed}, cfg)
+}
+
+func newClusterWith(t testing.TB, world sim.Config, cfg Config) *cluster {
+	t.Helper()
+	c := &cluster{World: sim.New(world), cfg: cfg, invariants: NewInvariants(), client: &caller{}}
 	add := func(id node.ID, boot node.New) {
 		if err := c.Add(id, boot); err != nil {
 			t.Fatal(err)

@@ -238,13 +238,18 @@ func (l *Log) Truncate(to int64) {
 	l.epochs.truncate(l.End(), l.start)
 	l.cuts++
 	l.durable = min(l.durable, l.End())
-	left := l.dropped + keep
-	for i, n := range l.segments {
-		if n > left {
-			l.disk.Truncate(l.segment(i), left)
-			l.segments[i] = left
+	// The last segment first: a crash in between must not leave a gap.
+	surplus := -l.dropped - keep
+	for _, n := range l.segments {
+		surplus += n
+	}
+	for i := len(l.segments) - 1; surplus > 0; i-- {
+		cut := min(surplus, l.segments[i])
+		l.segments[i] -= cut
+		surplus -= cut
+		if cut > 0 {
+			l.disk.Truncate(l.segment(i), l.segments[i])
 		}
-		left -= l.segments[i]
 	}
 }
 

@@ -245,7 +245,9 @@ func (r *Replica) observe(s Standing) bool {
 	case mine.Leader != "" && mine.Leader != s.Leader:
 		r.fail(fmt.Errorf("two leaders in one epoch: %s and %s", mine.Leader, s.Leader))
 		return false
-	case r.role != Follower:
+	case mine.Leader == "" || !r.voter && r.role != Follower:
+		// A prospective that knows this leader and lost touch with it goes
+		// on: others may not have noticed yet that it is gone.
 		r.becomeFollower(s.Epoch, s.Leader)
 	}
 	return true

@@ -63,16 +63,17 @@ func (r *Replica) writeSnapshot(id SnapshotID, data []byte) {
 	r.disk.Write(snapshotFile, append(p, data...))
 }
 
-// maybeSnapshot takes a snapshot once enough has been applied since the last,
-// and drops the log that it makes superfluous.
+// maybeSnapshot takes a snapshot once enough has been applied since the last. The
+// log is kept from the one before on, so that a follower that is only a little
+// behind needs no snapshot.
 func (r *Replica) maybeSnapshot() {
 	every := r.cfg.SnapshotEvery
 	if every == 0 || r.applied-r.snapshot.id.End < every {
 		return
 	}
-	id := SnapshotID{r.applied, r.appliedEpoch}
+	id, before := SnapshotID{r.applied, r.appliedEpoch}, r.snapshot.id
 	r.writeSnapshot(id, r.sm.Snapshot())
-	r.log.Compact(id.End, id.Epoch)
+	r.log.Compact(before.End, before.Epoch)
 	r.env.Trace(node.Trace{What: "snapshot", Epoch: id.Epoch, Version: id.End})
 }
 

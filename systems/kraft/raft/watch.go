@@ -2,6 +2,7 @@ package raft
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/stalemate-io/stalemate/systems/kraft/epochlog"
@@ -18,8 +19,7 @@ import (
 //   - leader completeness: a leader's log holds every record committed before;
 //   - state-machine safety: nobody takes another record for committed at an
 //     offset, so that what is committed is never lost;
-//   - the high watermark never goes back while a replica runs;
-//   - with check-quorum, a deposed leader knows after the time-out at the latest.
+//   - the high watermark never goes back while a replica runs.
 //
 // Looking at a replica that has not changed costs a few comparisons.
 type Watch struct {
@@ -71,6 +71,9 @@ func NewWatch() *Watch {
 	}
 }
 
+// Elections counts the leaders that were elected so far.
+func (w *Watch) Elections() int { return len(w.leaders) }
+
 // Committed gives what was seen committed so far, from the start of the log on
 // whatever snapshots were taken since. The caller changes nothing.
 func (w *Watch) Committed() []Committed { return w.committed }
@@ -101,9 +104,6 @@ func (w *Watch) Observe(now time.Duration, r *Replica) error {
 			return err
 		}
 		return w.leaderCompleteness(r)
-	}
-	if r.role == Leader && r.cfg.Guards.CheckQuorum && r.quorum.Epoch < w.newest {
-		return w.deposed(now, r)
 	}
 	return nil
 }
@@ -138,6 +138,8 @@ func (w *Watch) logMatching(now time.Duration, r *Replica, s *seen) error {
 		case previous.base >= 0 && k.previous.base >= 0 && k.previous != previous:
 			return fmt.Errorf("log matching: at %s the batch at offset %d of epoch %d follows one of epoch %d, elsewhere one of epoch %d",
 				r.self, b.Base, b.Epoch, previous.epoch, k.previous.epoch)
+		case k.previous.base < 0:
+			k.previous = previous
 		}
 		previous = id
 	}
@@ -173,17 +175,41 @@ func (w *Watch) stateMachineSafety(now time.Duration, r *Replica, s *seen) error
 
 // commit compares a batch with what is committed, or adds it at the end.
 func (w *Watch) commit(now time.Duration, r *Replica, b *epochlog.Batch) error {
-	end := w.end()
-	if b.Base == end {
-		appended := now
-		if k := w.known[batchID{b.Base, b.Epoch}]; k != nil {
-			appended = k.appended
-		}
-		w.committed = append(w.committed, Committed{b, appended, now})
+	switch end := w.end(); {
+	case b.Base > end:
+		return w.catchUp(now, r, b)
+	case b.Base == end:
+		w.add(now, b)
 		return nil
 	}
 	if c := w.at(b.Base); c == nil || !c.Equal(b) {
 		return fmt.Errorf("state-machine safety: %s takes offset %d of epoch %d for committed, where another batch was", r.self, b.Base, b.Epoch)
+	}
+	return nil
+}
+
+func (w *Watch) add(now time.Duration, b *epochlog.Batch) {
+	appended := now
+	if k := w.known[batchID{b.Base, b.Epoch}]; k != nil {
+		appended = k.appended
+	}
+	w.committed = append(w.committed, Committed{b, appended, now})
+}
+
+// catchUp adds a batch and those between it and the end of what is committed,
+// which a replica has committed and dropped in favour of a snapshot in one step.
+func (w *Watch) catchUp(now time.Duration, r *Replica, b *epochlog.Batch) error {
+	chain := []*epochlog.Batch{b}
+	for first := b; first.Base > w.end(); {
+		k := w.known[batchID{first.Base, first.Epoch}]
+		if k == nil || w.known[k.previous] == nil {
+			return fmt.Errorf("%s has committed up to offset %d, and nobody was seen to hold what comes before offset %d", r.self, b.End(), first.Base)
+		}
+		first = w.known[k.previous].batch
+		chain = append(chain, first)
+	}
+	for _, c := range slices.Backward(chain) {
+		w.add(now, c)
 	}
 	return nil
 }
@@ -227,14 +253,12 @@ func (w *Watch) leaderCompleteness(r *Replica) error {
 	return nil
 }
 
-// deposed checks that a leader whose successor was elected does not go on for
-// longer than check-quorum allows. Clocks may run at different speeds, and a
-// node may be paused when its time is up: it is given twice the time.
-func (w *Watch) deposed(now time.Duration, r *Replica) error {
-	limit := 2 * r.cfg.checkQuorumTimeout()
-	if since := now - w.leaders[w.newest].at; since > limit {
-		return fmt.Errorf("check-quorum: %s still leads epoch %d, %v after %s was elected in epoch %d",
-			r.self, r.quorum.Epoch, since, w.leaders[w.newest].leader, w.newest)
+// Deposed tells for how long a replica has gone on as leader of its epoch since
+// another was elected in a later one; false if it is not so. With check-quorum it
+// ends when the time-out has passed on the replica's clock, pauses apart.
+func (w *Watch) Deposed(now time.Duration, r *Replica) (time.Duration, bool) {
+	if r.err != nil || r.role != Leader || r.quorum.Epoch >= w.newest {
+		return 0, false
 	}
-	return nil
+	return now - w.leaders[w.newest].at, true
 }
