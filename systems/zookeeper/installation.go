@@ -29,8 +29,18 @@ type Installation struct {
 	Logs bool
 }
 
+// Part is one of the two things that local servers need.
+type Part string
+
+// The parts of an Installation.
+const (
+	PartJava Part = "java"
+	PartJars Part = "jars"
+)
+
 // MissingError says what a run against local servers lacks, and how to get it.
 type MissingError struct {
+	Part   Part
 	What   string // "Java", "ZooKeeper's jars"
 	Looked string // where it was looked for
 	Get    string // the command or setting that helps
@@ -45,41 +55,67 @@ func (e *MissingError) Error() string {
 const minJava = 8
 
 // Find finds Java and ZooKeeper. home and java override what the environment
-// says and may be empty. Where one of the two is missing the error is a
-// MissingError and the Installation holds the other.
+// says and may be empty. The error joins a MissingError for each part that is
+// missing; the Installation then holds the other.
 func Find(ctx context.Context, home, java string) (Installation, error) {
 	var in Installation
 	javaErr := in.findJava(ctx, java)
 	return in, errors.Join(javaErr, in.findJars(home))
 }
 
+// keptJava is where Homebrew keeps the Java that its ZooKeeper depends on, out of
+// PATH.
+var keptJava = []string{
+	"/opt/homebrew/opt/openjdk/bin/java",
+	"/usr/local/opt/openjdk/bin/java",
+	"/home/linuxbrew/.linuxbrew/opt/openjdk/bin/java",
+}
+
+// findJava tries the java command it is given, else that of JAVA_HOME, else
+// those it may find.
 func (in *Installation) findJava(ctx context.Context, java string) error {
-	looked := "as " + java
-	if java == "" {
-		java, looked = "java", "in PATH; JAVA_HOME is not set"
-		if home := os.Getenv("JAVA_HOME"); home != "" {
-			java = filepath.Join(home, "bin", "java")
-			looked = "in JAVA_HOME=" + home
+	var candidates []string
+	looked := "in PATH; JAVA_HOME is not set"
+	switch home := os.Getenv("JAVA_HOME"); {
+	case java != "":
+		candidates, looked = []string{java}, "as "+java
+	case home != "":
+		candidates, looked = []string{filepath.Join(home, "bin", "java")}, "in JAVA_HOME="+home
+	default:
+		candidates = append([]string{"java"}, keptJava...)
+	}
+	missing := &MissingError{PartJava, "Java", looked, InstallAdvice().Java}
+	for _, c := range candidates {
+		path, err := exec.LookPath(c)
+		if err != nil {
+			continue
+		}
+		version, major, err := askJava(ctx, path)
+		switch {
+		case err != nil:
+			missing.What, missing.Looked = "a Java that runs", err.Error()
+		case major < minJava:
+			missing.What, missing.Looked = fmt.Sprintf("Java %d or newer", minJava), fmt.Sprintf("%s is version %q", path, version)
+		default:
+			in.Java, in.JavaVersion = path, version
+			return nil
 		}
 	}
-	path, err := exec.LookPath(java)
-	if err != nil {
-		return &MissingError{"Java", looked, InstallAdvice().Java}
-	}
+	return missing
+}
+
+// askJava runs java -version. macOS has a java command that only says that there
+// is no Java.
+func askJava(ctx context.Context, path string) (version string, major int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	// macOS has a java command that only says that there is no Java.
 	out, err := exec.CommandContext(ctx, path, "-version").CombinedOutput()
 	if err != nil {
 		first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-		return &MissingError{"a Java that runs", fmt.Sprintf("%s -version: %v: %s", path, err, first), InstallAdvice().Java}
+		return "", 0, fmt.Errorf("%s -version: %w: %s", path, err, first)
 	}
-	version, major := javaVersion(string(out))
-	if major < minJava {
-		return &MissingError{fmt.Sprintf("Java %d or newer", minJava), fmt.Sprintf("%s is version %q", path, version), InstallAdvice().Java}
-	}
-	in.Java, in.JavaVersion = path, version
-	return nil
+	version, major = javaVersion(string(out))
+	return version, major, nil
 }
 
 var javaVersionPattern = regexp.MustCompile(`version "([^"]+)"`)
@@ -124,7 +160,7 @@ func (in *Installation) findJars(home string) error {
 	}
 	if home != "" {
 		if err := in.useHome(home); err != nil {
-			return &MissingError{"ZooKeeper's jars", fmt.Sprintf("in ZOOKEEPER_HOME=%s: %v", home, err), "set ZOOKEEPER_HOME to an unpacked ZooKeeper, whose folder lib holds zookeeper-<version>.jar"}
+			return &MissingError{PartJars, "ZooKeeper's jars", fmt.Sprintf("in ZOOKEEPER_HOME=%s: %v", home, err), "set ZOOKEEPER_HOME to an unpacked ZooKeeper, whose folder lib holds zookeeper-<version>.jar"}
 		}
 		return nil
 	}
@@ -142,7 +178,7 @@ func (in *Installation) findJars(home string) error {
 			return nil
 		}
 	}
-	return &MissingError{"ZooKeeper's jars", "in " + distributionJar + " and " + strings.Join(homeFolders, ", ") + "; ZOOKEEPER_HOME is not set", InstallAdvice().ZooKeeper}
+	return &MissingError{PartJars, "ZooKeeper's jars", "in " + distributionJar + " and " + strings.Join(homeFolders, ", ") + "; ZOOKEEPER_HOME is not set", InstallAdvice().ZooKeeper}
 }
 
 // useHome takes all jars of an unpacked release: from its folder lib, and, as
