@@ -48,6 +48,7 @@ func NewBroker(cfg Config) node.New {
 // Start registers the broker. When its session expires it goes on serving what
 // it served before, and registers again in the next.
 func (b *Broker) Start() {
+	b.env.Trace(node.Trace{What: TraceStarted, Leader: protocol.NoLeader})
 	b.env.Store().OnSession(func(established bool) {
 		if established {
 			b.begin()

@@ -24,12 +24,7 @@ type channel struct {
 }
 
 func (ch *channel) enqueue(p *push) {
-	for i := range p.states {
-		ch.trace(TracePushQueued, p, &p.states[i], p.kind)
-	}
-	if len(p.states) == 0 {
-		ch.trace(TracePushQueued, p, nil, p.kind)
-	}
+	ch.traceEach(TracePushQueued, p, p.kind)
 	ch.queue = append(ch.queue, p)
 	if len(ch.queue) == 1 {
 		ch.send(p, p.kind)
@@ -43,6 +38,11 @@ func (ch *channel) send(p *push, why string) {
 			return
 		}
 		if err != nil {
+			if !ch.c.cfg.Guards.ResendUntilAnswered {
+				ch.traceEach(TracePushDropped, p, p.kind+": "+err.Error())
+				ch.next()
+				return
+			}
 			ch.trace(TracePushUnanswered, p, nil, p.kind+": "+err.Error())
 			ch.c.env.After(ch.c.cfg.RetryBackoff, func() {
 				if !ch.closed {
@@ -53,25 +53,35 @@ func (ch *channel) send(p *push, why string) {
 		}
 		// An error in the answer is noted and changes nothing.
 		ch.trace(TracePushAnswered, p, nil, p.kind+answerError(answer))
-		ch.queue = ch.queue[1:]
-		if len(ch.queue) > 0 {
-			ch.send(ch.queue[0], ch.queue[0].kind)
-		}
+		ch.next()
 	})
+}
+
+// next goes on to the next push.
+func (ch *channel) next() {
+	ch.queue = ch.queue[1:]
+	if len(ch.queue) > 0 {
+		ch.send(ch.queue[0], ch.queue[0].kind)
+	}
 }
 
 // close ends the channel and drops its queue.
 func (ch *channel) close(why string) {
 	ch.closed = true
 	for _, p := range ch.queue {
-		for i := range p.states {
-			ch.trace(TracePushDropped, p, &p.states[i], p.kind+": "+why)
-		}
-		if len(p.states) == 0 {
-			ch.trace(TracePushDropped, p, nil, p.kind+": "+why)
-		}
+		ch.traceEach(TracePushDropped, p, p.kind+": "+why)
 	}
 	ch.queue = nil
+}
+
+// traceEach traces each partition of a push, or the push if it has none.
+func (ch *channel) traceEach(what string, p *push, why string) {
+	for i := range p.states {
+		ch.trace(what, p, &p.states[i], why)
+	}
+	if len(p.states) == 0 {
+		ch.trace(what, p, nil, why)
+	}
 }
 
 func (ch *channel) trace(what string, p *push, s *PartitionState, why string) {

@@ -48,6 +48,7 @@ func (c *Controller) Active() (epoch int32, active bool) { return c.epoch, c.act
 
 // Start takes up the session with the store.
 func (c *Controller) Start() {
+	c.env.Trace(node.Trace{What: TraceStarted, Leader: protocol.NoLeader})
 	c.env.Store().OnSession(func(established bool) {
 		if established {
 			c.begin()

@@ -1,22 +1,12 @@
 package push
 
-// brokersChanged is the watch on the registrations.
+// brokersChanged is the watch on the registrations. The event reads them when
+// its turn comes, not when it arose (KAFKA-5642).
 func (c *Controller) brokersChanged() {
-	if c.cfg.Guards.EventReread {
-		c.put(func(done func()) {
-			c.readRegistrations(func(ids []int32, epochs []int64) { c.brokerChange(ids, epochs, done) })
+	c.put(func(done func()) {
+		c.session.children(brokerIDsPath, c.brokersChanged, func(names []string, _ error) {
+			c.brokerEpochs(names, func(ids []int32, epochs []int64) { c.brokerChange(ids, epochs, done) })
 		})
-		return
-	}
-	// Without the guard the event carries what was read when it arose.
-	c.readRegistrations(func(ids []int32, epochs []int64) {
-		c.put(func(done func()) { c.brokerChange(ids, epochs, done) })
-	})
-}
-
-func (c *Controller) readRegistrations(then func(ids []int32, epochs []int64)) {
-	c.session.children(brokerIDsPath, c.brokersChanged, func(names []string, _ error) {
-		c.brokerEpochs(names, then)
 	})
 }
 

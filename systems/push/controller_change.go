@@ -119,7 +119,7 @@ func (m *changing) decide(i int) bool {
 		m.written(i, w.seenVersion)
 		return false
 	}
-	if w.seen.ControllerEpoch > m.c.epoch && m.c.cfg.Guards.NewerControllerAbort {
+	if w.seen.ControllerEpoch > m.c.epoch {
 		m.c.traceState(TraceStoreRefused, p, w.seen, w.seenVersion, "written by a newer controller")
 		m.out[i] = outcome{code: protocol.NotController}
 		return false

@@ -76,10 +76,6 @@ func (c *Controller) claim(done func()) {
 			Kind: node.Set, Path: controllerEpochPath, Version: stat.Version,
 			Data: strconv.AppendInt(nil, int64(old)+1, 10),
 		}
-		if !c.cfg.Guards.AtomicElection {
-			c.claimInTwoSteps(create, bump, old+1, done)
-			return
-		}
 		c.session.multiOnce([]node.StoreOp{create, bump}, func(stats []node.Stat, err error) {
 			switch {
 			case err == nil:
@@ -89,25 +85,6 @@ func (c *Controller) claim(done func()) {
 			default:
 				c.whoWon(old+1, done)
 			}
-		})
-	})
-}
-
-// claimInTwoSteps is claim without its guard: the bump comes on its own and asks
-// for no version.
-func (c *Controller) claimInTwoSteps(create, bump node.StoreOp, epoch int32, done func()) {
-	c.session.multiOnce([]node.StoreOp{create}, func(_ []node.Stat, err error) {
-		if err != nil {
-			c.session.again(func() { c.elect(done) })
-			return
-		}
-		bump.Version = node.AnyVersion
-		c.session.multi([]node.StoreOp{bump}, func(stats []node.Stat, err error) {
-			if err != nil {
-				c.session.again(func() { c.elect(done) })
-				return
-			}
-			c.won(epoch, stats[0].Version, done)
 		})
 	})
 }

@@ -5,11 +5,6 @@ import "fmt"
 // Guards are the protections that can be switched off, one known bug each. The
 // zero value has all of them off; see [AllGuards].
 type Guards struct {
-	// AtomicElection creates /controller and bumps /controller_epoch in one
-	// conditional transaction. Off: two steps and an unconditional bump, so a
-	// controller that lost its session between them still takes a newer epoch
-	// than its successor.
-	AtomicElection bool
 	// ControllerEpochGate makes brokers refuse requests of a controller older
 	// than the newest they heard of (KAFKA-532). The newest is remembered in
 	// memory only. Off: a zombie controller's pushes win over its successor's.
@@ -19,10 +14,6 @@ type Guards struct {
 	// changes the store after its successor has read it, and nobody pushes
 	// that change.
 	ControllerEpochCheck bool
-	// NewerControllerAbort drops an election when the state node was last
-	// written under a newer controller epoch than one's own. Off: where
-	// ControllerEpochCheck is off too, a zombie overwrites its successor.
-	NewerControllerAbort bool
 	// ConditionalWrites makes writes of a partition's state conditional on its
 	// version. Off: a change written in between is overwritten unseen. It
 	// earns its place where leaders write the in-sync set themselves
@@ -35,6 +26,10 @@ type Guards struct {
 	// ResendOnFailover makes a new controller push all of its state to all
 	// brokers. Off: what its predecessor wrote and did not push stays unsaid.
 	ResendOnFailover bool
+	// ResendUntilAnswered sends a push again when its answer is late. Off: the
+	// push is given up and the next one goes out, so a broker may miss one for
+	// good.
+	ResendUntilAnswered bool
 	// AnnounceBrokersFirst makes a new controller push the list of live
 	// brokers before any role (KAFKA-4443). Off: brokers refuse to follow
 	// leaders they have not heard of, and answer that all went well.
@@ -44,10 +39,6 @@ type Guards struct {
 	// broker refuses requests meant for its previous life. Off: a broker that
 	// restarts quickly gets no roles and no metadata.
 	BrokerEpoch bool
-	// EventReread makes the controller read the store when it handles an
-	// event rather than when the event arose (KAFKA-5642). Off: it elects
-	// brokers that have gone while the event stood in the queue.
-	EventReread bool
 	// ISROnlyElection elects only in-sync replicas. Off: any live replica, at
 	// the price of acknowledged records.
 	ISROnlyElection bool
@@ -75,16 +66,14 @@ var guardTable = []struct {
 	name  string
 	field func(*Guards) *bool
 }{
-	{"atomic-election", func(g *Guards) *bool { return &g.AtomicElection }},
 	{"controller-epoch-gate", func(g *Guards) *bool { return &g.ControllerEpochGate }},
 	{"controller-epoch-check", func(g *Guards) *bool { return &g.ControllerEpochCheck }},
-	{"newer-controller-abort", func(g *Guards) *bool { return &g.NewerControllerAbort }},
 	{"conditional-writes", func(g *Guards) *bool { return &g.ConditionalWrites }},
 	{"leader-epoch-check", func(g *Guards) *bool { return &g.LeaderEpochCheck }},
 	{"resend-on-failover", func(g *Guards) *bool { return &g.ResendOnFailover }},
+	{"resend-until-answered", func(g *Guards) *bool { return &g.ResendUntilAnswered }},
 	{"announce-brokers-first", func(g *Guards) *bool { return &g.AnnounceBrokersFirst }},
 	{"broker-epoch", func(g *Guards) *bool { return &g.BrokerEpoch }},
-	{"event-reread", func(g *Guards) *bool { return &g.EventReread }},
 	{"isr-only-election", func(g *Guards) *bool { return &g.ISROnlyElection }},
 	{"fetch-leader-epoch", func(g *Guards) *bool { return &g.FetchLeaderEpoch }},
 	{"epoch-truncation", func(g *Guards) *bool { return &g.EpochTruncation }},

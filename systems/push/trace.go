@@ -13,8 +13,9 @@ package push
 //	controller  push-sent           it left, at the first and each later attempt   Peer ID; Why = kind, "(again)" if repeated
 //	controller  push-unanswered     an attempt failed or timed out                 Peer ID; Why = kind and error
 //	controller  push-answered       the broker has answered                        Peer ID; Why = kind and error code, if any
-//	controller  push-dropped        the queue was dropped with the push in it      Peer ID Key Leader Epoch Version; Why
+//	controller  push-dropped        given up, or its queue dropped                 Peer ID Key Leader Epoch Version; Why
 //	controller  resigned            it has ceased to be active                     Epoch = controller epoch; Why
+//	both        started             it has booted
 //	broker      registered          the store has acknowledged its registration    Version = broker epoch
 //	broker      session-lost        its session expired; it goes on serving
 //	broker      push-received       a push arrived                                 Peer ID; Epoch = controller epoch; Why = kind
@@ -23,6 +24,7 @@ package push
 //	broker      isr-write           DirectISR: the store acknowledged its own set  Key Leader Epoch Version
 //	broker      truncated           a follower cut its log                         Key Epoch; Version = new end of the log
 const (
+	TraceStarted        = "started"
 	TraceElected        = "elected"
 	TraceSnapshotRead   = "snapshot-read"
 	TraceStoreWrite     = "store-write"
