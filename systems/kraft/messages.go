@@ -91,10 +91,12 @@ type ReplicaFetchResponse struct {
 	Partitions []ReplicaData
 }
 
-// ReplicaData carries a partition's records, or where to truncate to.
+// ReplicaData carries a partition's records, or where to truncate to. It repeats
+// the position that it answers.
 type ReplicaData struct {
 	Partition     protocol.Partition
 	LeaderEpoch   int32
+	Offset        int64
 	Error         protocol.Code
 	Diverging     *epochlog.EpochEnd
 	Batches       []*epochlog.Batch

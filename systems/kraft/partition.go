@@ -73,6 +73,8 @@ func (p *partition) become(s *metadata.PartitionState) {
 		return
 	}
 	now := p.b.env.Now()
+	// A replica that goes and comes back begins with nothing.
+	p.followers = slices.DeleteFunc(p.followers, func(f *follower) bool { return !slices.Contains(s.Replicas, f.id) })
 	for _, id := range s.Replicas {
 		if id != p.b.id && p.follower(id) == nil {
 			p.followers = append(p.followers, &follower{id: id, brokerEpoch: -1, end: -1, caughtUp: now})

@@ -54,8 +54,10 @@ func (r *roles) fetchFrom(leader int32) {
 // take appends what a leader sent for one partition, or truncates.
 func (r *roles) take(leader int32, d *ReplicaData) protocol.Code {
 	p := r.byName[d.Partition]
-	if p == nil || p.state.Leader != leader || p.state.LeaderEpoch != d.LeaderEpoch {
-		return protocol.None // the role has changed since the fetch
+	if p == nil || p.state.Leader != leader || p.state.LeaderEpoch != d.LeaderEpoch || p.log.End() != d.Offset {
+		// The role has changed since the fetch, or the partition was taken
+		// away and given back, with an empty log.
+		return protocol.None
 	}
 	if d.Error != protocol.None {
 		return d.Error
@@ -104,7 +106,7 @@ func (r *roles) serve(m *ReplicaFetchRequest, patience bool) *ReplicaFetchRespon
 	a := &ReplicaFetchResponse{}
 	for i := range m.Partitions {
 		q := &m.Partitions[i]
-		d := ReplicaData{Partition: q.Partition, LeaderEpoch: q.LeaderEpoch}
+		d := ReplicaData{Partition: q.Partition, LeaderEpoch: q.LeaderEpoch, Offset: q.Offset}
 		p, code := r.b.lead(q.Partition, q.LeaderEpoch)
 		if code != protocol.None {
 			d.Error = code

@@ -1,6 +1,8 @@
 package kraft
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -52,9 +54,12 @@ type weather struct {
 	storm
 	rand *rand.Rand
 	cuts map[[2]node.ID]int
+	over bool
 	// acknowledged is the highest offset of an acknowledged change.
 	acknowledged int64
 	stale        error
+	values       []value // that producers were told are replicated
+	fetched      int     // values that clients were served
 	answers      int
 	reads        int
 }
@@ -85,6 +90,9 @@ func (w *weather) after(mean time.Duration) time.Duration {
 }
 
 func (w *weather) fate(e *sim.Envelope, f *sim.Fate) {
+	if w.over {
+		return
+	}
 	if w.cuts[[2]node.ID{e.From, e.To}] > 0 || w.loss > 0 && w.rand.IntN(1000) < w.loss {
 		f.Lose = true
 	}
@@ -95,6 +103,9 @@ func (w *weather) fate(e *sim.Envelope, f *sim.Fate) {
 
 // fault begins a fault, ends it some time later, and plans the next.
 func (w *weather) fault() {
+	if w.over {
+		return
+	}
 	ids := w.victims(w.cfg)
 	id := ids[w.rand.IntN(len(ids))]
 	if a := w.active(); a != "" && w.rand.IntN(3) == 0 {
@@ -182,11 +193,94 @@ func (w *weather) request() {
 	case len(w.cfg.Brokers) > 0:
 		b := BrokerNode(w.cfg.Brokers[w.rand.IntN(len(w.cfg.Brokers))])
 		if w.rand.IntN(2) == 0 {
-			w.client.env.Call(b, &protocol.ProduceRequest{Partition: p, Value: w.rand.Int64N(1000), AcksAll: true, LeaderEpoch: -1}, time.Second, func(node.Message, error) {})
+			v := value{p, 0, w.rand.Int64()}
+			w.client.env.Call(b, &protocol.ProduceRequest{Partition: p, Value: v.value, AcksAll: true, LeaderEpoch: -1}, time.Second, func(m node.Message, err error) {
+				if a, ok := m.(*protocol.ProduceResponse); ok && err == nil && a.Error == protocol.None {
+					v.offset = a.Offset
+					w.values = append(w.values, v)
+				}
+			})
 		} else {
-			w.client.env.Call(b, &protocol.FetchRequest{Partition: p, LeaderEpoch: -1}, time.Second, func(node.Message, error) {})
+			w.client.env.Call(b, &protocol.FetchRequest{Partition: p, LeaderEpoch: -1}, time.Second, func(m node.Message, err error) {
+				if a, ok := m.(*protocol.FetchResponse); ok && err == nil {
+					w.fetched += len(a.Values)
+				}
+			})
 		}
 	}
+}
+
+// value is one that a producer with acks=all was told is replicated.
+type value struct {
+	partition protocol.Partition
+	offset    int64
+	value     int64
+}
+
+// calm ends all faults, gives the cluster time, and checks that it has converged
+// and that nothing that was acknowledged is lost.
+func (w *weather) calm(limit time.Duration) error {
+	w.over = true
+	for _, id := range w.nodes {
+		w.CrashAfter(id, 0)
+		w.Restart(id)
+	}
+	end := w.Now() + limit
+	for {
+		if err := w.run(w.Now() + 500*time.Millisecond); err != nil {
+			return err
+		}
+		err := w.converged()
+		if err == nil {
+			return w.lost()
+		}
+		if w.Now() > end {
+			return fmt.Errorf("seed %d: %v after the storm: %w", w.Seed(), limit, err)
+		}
+	}
+}
+
+// converged says what is not yet as it should be when nothing is wrong any more.
+func (w *weather) converged() error {
+	active := w.active()
+	if active == "" {
+		return errors.New("no active controller")
+	}
+	for _, n := range w.cfg.Brokers {
+		b := w.broker(n)
+		if b == nil || !b.Serving() {
+			return fmt.Errorf("broker %d does not serve", n)
+		}
+		if len(b.image.Topics()) < len(w.cfg.Topics) {
+			return fmt.Errorf("broker %d knows %d topics", n, len(b.image.Topics()))
+		}
+		for _, p := range b.image.Partitions() {
+			s, truth := b.image.Partition(p), w.controller(active).image.Partition(p)
+			switch {
+			case s.Leader != truth.Leader || s.LeaderEpoch != truth.LeaderEpoch:
+				return fmt.Errorf("broker %d has leader %d of %s in epoch %d, not %d in %d", n, s.Leader, s.Key, s.LeaderEpoch, truth.Leader, truth.LeaderEpoch)
+			case len(s.ISR) < len(s.Replicas) || len(s.Target) > 0 || s.Leader == protocol.NoLeader:
+				return fmt.Errorf("%s: leader %d, in sync %v of %v, moving to %v", s.Key, s.Leader, s.ISR, s.Replicas, s.Target)
+			}
+		}
+	}
+	return nil
+}
+
+// lost looks for a value that was acknowledged and is not where it was put.
+func (w *weather) lost() error {
+	for _, v := range w.values {
+		leader := w.broker(w.cfg.Brokers[0]).image.Partition(v.partition).Leader
+		p := w.broker(leader).roles.byName[v.partition]
+		b := p.log.At(v.offset)
+		if b == nil {
+			return fmt.Errorf("seed %d: %s has lost offset %d", w.Seed(), v.partition, v.offset)
+		}
+		if got, _ := binary.Varint(b.Records[0]); got != v.value {
+			return fmt.Errorf("seed %d: %s has another value at offset %d", w.Seed(), v.partition, v.offset)
+		}
+	}
+	return nil
 }
 
 func (w *weather) acknowledge(m node.Message, err error) {
