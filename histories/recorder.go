@@ -91,7 +91,9 @@ func (r *Recorder) record(e *Event) {
 	}
 	e.Index, e.Time = r.events, r.now()
 	// What is not UTF-8 has no form in the file; values see to it themselves.
-	e.Error = strings.ToValidUTF8(e.Error, "\ufffd")
+	for _, s := range []*string{&e.F, &e.Node, &e.Path, &e.Error} {
+		*s = strings.ToValidUTF8(*s, "\ufffd")
+	}
 	if r.w == nil {
 		if err := r.builder.Add(e); err != nil {
 			r.err = fmt.Errorf("recording: %w", err)
