@@ -36,12 +36,12 @@ func readJSON(w *window, s *stream) (ending, error) {
 	p := jsonParser{intern: new(interner)}
 	var end ending
 	const (
-		before  = iota // nothing read yet
-		bare           // objects without an array
-		opened         // inside the array, an object or its end may follow
-		item           // inside the array, after an object
-		comma          // inside the array, after a comma
-		closed         // after the array
+		before = iota // nothing read yet
+		bare          // objects without an array
+		opened        // inside the array, an object or its end may follow
+		item          // inside the array, after an object
+		comma         // inside the array, after a comma
+		closed        // after the array
 	)
 	state := before
 	for {
