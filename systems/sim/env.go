@@ -29,11 +29,14 @@ func (e *env) effect() bool {
 	h.effects++
 	if h.fuse > 0 {
 		if h.fuse--; h.fuse == 0 {
-			h.crash()
-			return false
+			if h.blow == nil {
+				h.crash()
+			} else {
+				h.blow()
+			}
 		}
 	}
-	return true
+	return !e.dead
 }
 
 // interrupted puts an effect off where the node was paused in the middle of the

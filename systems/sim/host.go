@@ -38,6 +38,7 @@ type host struct {
 
 	effects uint64 // counts calls to the Env
 	fuse    uint64 // effects left until the host crashes; 0 means none is lit
+	blow    func() // what happens then, if not that
 }
 
 // start boots the node, unless it is up or something keeps it down.
@@ -221,6 +222,6 @@ func (w *World) Resume(id node.ID) {
 // (n from 1): the n-1 effects before it happen, that one does not.
 func (w *World) CrashAfter(id node.ID, n uint64) {
 	if h := w.byID[id]; h != nil {
-		h.fuse = n
+		h.fuse, h.blow = n, nil
 	}
 }

@@ -25,6 +25,7 @@ type item struct {
 	call    *call // nil where nobody waits for an answer
 	conn    *conn
 	store   *storeConn     // of what goes to the store and comes from there
+	number  int            // its place among what goes the same way over that connection
 	err     error          // of an answer
 	last    *time.Duration // of a message kept back: the arrival of the one before it
 

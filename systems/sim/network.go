@@ -82,8 +82,12 @@ func (w *World) transmit(l *link, it *item, last *time.Duration) {
 		w.agenda.add(w.now+loopback, it)
 		return
 	}
+	if it.store != nil {
+		w.transmitStore(l, it, last)
+		return
+	}
 	var fate Fate
-	if len(w.intercepts) > 0 && it.kind != storeLetter && it.kind != storeReply {
+	if len(w.intercepts) > 0 {
 		fate = w.decide(it)
 	}
 	w.message(Sent, it, "")
@@ -108,6 +112,27 @@ func (w *World) transmit(l *link, it *item, last *time.Duration) {
 	}
 	ordered := fate.Delay == 0 && l.unordered == 0 && !w.config.Unordered
 	w.carry(l, it, last, fate.Delay, ordered)
+}
+
+// retransmission is how much later something arrives that was lost once on a
+// connection that sends it again.
+const retransmission = 200 * time.Millisecond
+
+// transmitStore sends something over a connection with the store. Unlike the
+// messages between nodes it is sent again when it is lost, is never doubled and
+// never overtakes; only a cut loses it, and breaks the connection.
+func (w *World) transmitStore(l *link, it *item, last *time.Duration) {
+	switch {
+	case l.cut > 0:
+		w.drop(it, "")
+	case l.held > 0:
+		it.last = last
+		l.waiting = append(l.waiting, it)
+	case l.chance(l.loss):
+		w.carry(l, it, last, retransmission, true)
+	default:
+		w.carry(l, it, last, 0, true)
+	}
 }
 
 // carry has a message arrive.
@@ -177,6 +202,10 @@ func (w *World) arrive(it *item) {
 func (w *World) arriveAtStore(it *item) {
 	h, c := it.host, it.store
 	if w.reaches(it) {
+		if c.received++; it.number != c.received {
+			c.received = it.number
+			it.run = func() { c.server.hangUp(c) }
+		}
 		it.boot = h.life
 		h.accept(it)
 		return
@@ -185,6 +214,20 @@ func (w *World) arriveAtStore(it *item) {
 		c.server.post(c, func() { c.session.lost(c) }) // refused
 	}
 	w.agenda.recycle(it)
+}
+
+// arriveFromStore brings what a server sends to the session at the other end.
+func (w *World) arriveFromStore(it *item) {
+	c := it.store
+	if !w.reaches(it) {
+		w.agenda.recycle(it)
+		return
+	}
+	if c.receivedBack++; it.number != c.receivedBack {
+		c.receivedBack = it.number
+		it.run = func() { c.session.lost(c) }
+	}
+	it.host.accept(it)
 }
 
 func (h *host) receive(it *item) {

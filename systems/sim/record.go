@@ -1,9 +1,6 @@
 package sim
 
-import (
-	"github.com/stalemate-io/stalemate/histories"
-	"github.com/stalemate-io/stalemate/systems/node"
-)
+import "github.com/stalemate-io/stalemate/histories"
 
 // recorder keeps the history of a world.
 type recorder struct {
@@ -81,19 +78,4 @@ func (r *Recording) end(t histories.Type, why string) {
 	e := r.open
 	e.Type, e.Error = t, why
 	r.world.Record(e)
-}
-
-// nemesis records what was done to the world.
-func (w *World) nemesis(f string, nodes []node.ID, what string) {
-	names := make([]histories.Value, len(nodes))
-	for i, id := range nodes {
-		names[i] = histories.String(string(id))
-	}
-	w.Record(histories.Event{
-		Process: histories.Nemesis,
-		Type:    histories.Info,
-		F:       f,
-		Value:   histories.List(names...),
-		Extra:   []histories.Field{{Name: "what", Value: histories.String(what)}},
-	})
 }

@@ -148,6 +148,15 @@ func (s *Store) Init(path string, data []byte) error {
 	return nil
 }
 
+// Write has somebody who is no node of this world write to the store, at once.
+func (s *Store) Write(ops ...node.StoreOp) ([]node.Stat, error) {
+	c := s.commit(nil, ops)
+	if c.err == nil {
+		s.spread(c)
+	}
+	return c.stats, c.err
+}
+
 // commit is a write that got its place in the order, or was refused there.
 type commit struct {
 	zxid    int64

@@ -43,6 +43,10 @@ type storeConn struct {
 	id      int64      // the session's number, once the server knows it
 	pending []*storeOp // what the server has received and not answered, in order
 	closed  bool
+
+	// How many letters were sent and received each way. A gap in what arrives
+	// breaks the connection, for it carries everything in order or nothing.
+	sent, received, sentBack, receivedBack int
 }
 
 // storeOp is one request of a session.
@@ -71,7 +75,8 @@ func (s *storeServer) post(c *storeConn, f func()) {
 	w := s.store.world
 	h := c.session.env.host
 	it := w.agenda.take()
-	it.kind, it.boot, it.store, it.run = storeReply, c.session.life, c, f
+	c.sentBack++
+	it.kind, it.boot, it.store, it.number, it.run = storeReply, c.session.life, c, c.sentBack, f
 	w.transmit(s.host.link(h), it, &c.back)
 }
 
@@ -245,8 +250,10 @@ func (s *storeServer) tell(w *watch) {
 
 // hangUp closes a connection, which the session learns where that reaches it.
 func (s *storeServer) hangUp(c *storeConn) {
-	s.post(c, func() { c.session.lost(c) })
-	c.closed = true
+	if !c.closed {
+		s.post(c, func() { c.session.lost(c) })
+		c.closed = true
+	}
 }
 
 // crash closes all connections of the server.

@@ -53,7 +53,8 @@ func (s *session) post(c *storeConn, f func()) {
 	h := s.env.host
 	w := h.world
 	it := w.agenda.take()
-	it.kind, it.store, it.run = storeLetter, c, f
+	c.sent++
+	it.kind, it.store, it.number, it.run = storeLetter, c, c.sent, f
 	w.transmit(h.link(c.server.host), it, &c.forth)
 }
 
@@ -120,15 +121,17 @@ func (s *session) lost(c *storeConn) {
 	if s.conn != c {
 		return
 	}
-	s.up = false
+	s.up, s.conn = false, nil
 	// Leave a refused or dead server alone for a moment.
 	pause := time.Millisecond + time.Duration(s.random.Int64N(int64(s.patience(1, 60))+1))
 	s.after(pause, func() {
-		if s.conn == c {
+		if s.conn == nil {
 			s.connect()
 		}
 	})
-	s.abandon(node.ErrSession)
+	failed := s.flight
+	s.flight = nil
+	s.fail(failed, node.ErrSession)
 }
 
 // expired is the news that the session is over. The node hears of it before its
@@ -145,13 +148,6 @@ func (s *session) expired(c *storeConn) {
 		s.changed(false)
 	}
 	s.fail(failed, node.ErrExpired)
-}
-
-// abandon fails the requests that are under way.
-func (s *session) abandon(err error) {
-	failed := s.flight
-	s.flight = nil
-	s.fail(failed, err)
 }
 
 func (s *session) fail(ops []*storeOp, err error) {

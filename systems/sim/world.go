@@ -43,6 +43,10 @@ type World struct {
 	listeners  []func(node.ID, node.Trace)
 	trace      []Entry
 	recorder   recorder
+
+	roles  map[string]func() []node.ID
+	active []*active // faults in force, oldest first
+	healed bool
 }
 
 // New makes an empty world at time 0.
@@ -155,11 +159,7 @@ func (w *World) step(until time.Duration) bool {
 	case storeLetter:
 		w.arriveAtStore(it)
 	case storeReply:
-		if w.reaches(it) {
-			it.host.accept(it)
-		} else {
-			w.agenda.recycle(it)
-		}
+		w.arriveFromStore(it)
 	default:
 		it.host.accept(it)
 	}
