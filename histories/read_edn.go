@@ -119,6 +119,9 @@ func (p *ednParser) event(e *Event) error {
 			return p.fail("expected a value for the event's field %s, found the map's end", quoteShort(name))
 		}
 		if err := f.set([]byte(name), v); err != nil {
+			if p.pos == len(p.buf) {
+				return p.cut("an event") // the value may only be half there
+			}
 			for at < len(p.buf) && ednSpace[p.buf[at]] {
 				at++
 			}
