@@ -324,7 +324,7 @@ func TestLaunchTriesOtherPortsWhereOneIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Close(); err != nil {
+	if err := errors.Join(e.Close(), e.Close()); err != nil {
 		t.Error(err)
 	}
 	if attempts != 2 {
