@@ -9,12 +9,14 @@ import (
 // readText reads lines of columns: process, type, function, value and perhaps
 // an error, as in history.txt, or with something before them, as in Jepsen's
 // log, or in brackets. Where the first line that is not empty starts with an
-// event, every line must be one; otherwise lines that are none are passed by, as
+// event, every line must be one, or go on with the text of the error before it
+// (of which the first line is kept); otherwise lines that are none are passed by, as
 // a log has many.
 func readText(w *window, s *stream) (ending, error) {
 	var end ending
 	intern := new(interner)
 	strict, decided := false, false
+	prose := false // the last event ends with an error in free text
 	for {
 		rest := w.buf[w.pos:]
 		n := bytes.IndexByte(rest, '\n')
@@ -48,7 +50,10 @@ func readText(w *window, s *stream) (ending, error) {
 		if !decided {
 			strict, decided = found && atStart, true
 		}
-		if err == nil && !found && strict {
+		if found && err == nil {
+			prose = e.Error != "" && !e.hasExtra("error")
+		}
+		if err == nil && !found && strict && !prose {
 			if w.eof && next == len(w.buf) && n == len(rest) {
 				end.warnings = append(end.warnings, cutWarning)
 				return end, nil
