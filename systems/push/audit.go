@@ -37,6 +37,9 @@ const (
 	// RoleRegress: a broker went back to a role of an older leader epoch
 	// (leader-epoch-check).
 	RoleRegress FaultKind = "role-regress"
+	// EpochMismatch: a leader served a request that named another leader epoch
+	// than its own (fetch-leader-epoch).
+	EpochMismatch FaultKind = "epoch-mismatch"
 	// CacheRegress: a broker's metadata cache went back to an older leader
 	// epoch. No guard prevents it: an overtaken request is enough.
 	CacheRegress FaultKind = "cache-regress"
@@ -70,6 +73,8 @@ func (a *Audit) Note(id node.ID, t node.Trace) {
 	switch t.What {
 	case TraceStarted:
 		a.forget(id)
+	case TraceEpochMismatch:
+		a.add(EpochMismatch, id, t.Key, fmt.Sprintf("leader of epoch %d served a request of epoch %d", t.Epoch, t.Version))
 	case TracePushApplied:
 		if epoch := PushEpoch(t.ID); epoch < a.heard[id] {
 			a.add(SupersededPush, id, t.Key, fmt.Sprintf("took over a push of controller epoch %d after one of %d", epoch, a.heard[id]))

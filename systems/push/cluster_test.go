@@ -140,16 +140,16 @@ func (c *testCluster) disagreements() []string {
 			if b == nil {
 				continue
 			}
-			if leader, epoch, v, _ := b.Believes(p); leader != s.Leader || epoch != s.LeaderEpoch || v != int64(version) {
+			if leader, epoch, v, _ := b.Believes(p); leader != s.Leader || epoch != s.LeaderEpoch || v != int64(version) && !c.cfg.DirectISR {
 				out = append(out, fmt.Sprintf("b%d believes %v (%d, e%d, v%d), true is (%d, e%d, v%d)",
 					n, p, leader, epoch, v, s.Leader, s.LeaderEpoch, version))
 			}
-			leads, _, epoch := b.Role(p)
+			leads, leader, epoch := b.Role(p)
 			if !contains(c.assigned(p), n) {
 				continue // a stray replica: its StopReplica went with a dropped queue
 			}
-			if leads != (s.Leader == n) || leads && epoch != s.LeaderEpoch {
-				out = append(out, fmt.Sprintf("b%d leads %v: %v in e%d, true is (%d, e%d)", n, p, leads, epoch, s.Leader, s.LeaderEpoch))
+			if s.Leader != protocol.NoLeader && (leads != (s.Leader == n) || leader != s.Leader || epoch != s.LeaderEpoch) {
+				out = append(out, fmt.Sprintf("b%d acts for %v under (%d, e%d), true is (%d, e%d)", n, p, leader, epoch, s.Leader, s.LeaderEpoch))
 			}
 		}
 	}

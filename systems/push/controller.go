@@ -17,6 +17,9 @@ type Controller struct {
 	session session
 	queue   eventQueue
 	begun   bool // this session's work has begun
+	// expiring says that the session is gone and the event under way is to end
+	// before the controller resigns.
+	expiring bool
 
 	// activeID is who holds /controller as far as this one has read.
 	activeID int32
@@ -37,7 +40,9 @@ func NewController(cfg Config) node.New {
 	return func(env node.Env) node.Machine {
 		return &Controller{
 			env: env, cfg: &cfg, id: number(env.Self()), activeID: noController,
-			session: session{env: env, store: env.Store(), backoff: cfg.RetryBackoff},
+			session: session{
+				env: env, store: env.Store(), backoff: cfg.RetryBackoff, outlived: !cfg.Guards.ControllerEpochCheck,
+			},
 		}
 	}
 }
@@ -50,10 +55,13 @@ func (c *Controller) Active() (epoch int32, active bool) { return c.epoch, c.act
 func (c *Controller) Start() {
 	c.env.Trace(node.Trace{What: TraceStarted, Leader: protocol.NoLeader})
 	c.env.Store().OnSession(func(established bool) {
-		if established {
-			c.begin()
-		} else {
+		switch {
+		case !established:
 			c.expired()
+		case c.expiring:
+			c.session.resume()
+		default:
+			c.begin()
 		}
 	})
 	c.begin()
@@ -70,9 +78,26 @@ func (c *Controller) begin() {
 }
 
 // expired is called when the session is gone, and /controller with it.
+//
+// Before the guard ControllerEpochCheck an event under way went on in the next
+// session, and the controller resigned only after it: that is what let a zombie
+// write.
 func (c *Controller) expired() {
+	const why = "store session expired"
 	c.begun = false
-	c.resign("store session expired")
+	if c.cfg.Guards.ControllerEpochCheck || !c.active || !c.queue.running {
+		c.resign(why)
+		return
+	}
+	if c.expiring {
+		return
+	}
+	c.expiring = true
+	c.queue.clearWaiting()
+	c.queue.put(event{run: func(func()) {
+		c.resign(why)
+		c.begin()
+	}})
 }
 
 // resign ceases to be active and drops all that was going on: queued events,
@@ -87,6 +112,7 @@ func (c *Controller) resign(why string) {
 		}
 	}
 	c.session.generation++
+	c.session.held, c.expiring = nil, false
 	c.active, c.activeID, c.cluster = false, noController, nil
 	c.queue.clear()
 }

@@ -42,9 +42,15 @@ func (q *eventQueue) next() {
 
 // clear drops the running event and all that wait.
 func (q *eventQueue) clear() {
-	waiting := q.waiting
 	q.round++
-	q.waiting, q.running = nil, false
+	q.running = false
+	q.clearWaiting()
+}
+
+// clearWaiting drops all events that wait.
+func (q *eventQueue) clearWaiting() {
+	waiting := q.waiting
+	q.waiting = nil
 	for _, e := range waiting {
 		if e.drop != nil {
 			e.drop()

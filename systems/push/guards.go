@@ -10,9 +10,10 @@ type Guards struct {
 	// memory only. Off: a zombie controller's pushes win over its successor's.
 	ControllerEpochGate bool
 	// ControllerEpochCheck makes every write of the controller conditional on
-	// the version of /controller_epoch (KAFKA-6082). Off: a zombie controller
-	// changes the store after its successor has read it, and nobody pushes
-	// that change.
+	// the version of /controller_epoch, and ends what a controller is doing
+	// when its session expires (KAFKA-6082, KAFKA-5642). Off: the event under
+	// way goes on in the next session, and changes the store after a
+	// successor has read it; nobody pushes that change.
 	ControllerEpochCheck bool
 	// ConditionalWrites makes writes of a partition's state conditional on its
 	// version. Off: a change written in between is overwritten unseen. It
@@ -43,8 +44,9 @@ type Guards struct {
 	// the price of acknowledged records.
 	ISROnlyElection bool
 	// FetchLeaderEpoch makes leaders compare the leader epoch in fetch and
-	// produce requests with their own (KIP-320). Off: followers and leaders of
-	// different epochs replicate to each other.
+	// produce requests with their own (KIP-320). Off: a leader of an older
+	// epoch serves clients and followers who know better, and the other way
+	// round.
 	FetchLeaderEpoch bool
 	// EpochTruncation makes a new follower cut its log where the leader's
 	// epochs say that the two diverge (KIP-101, KIP-279). Off: it cuts at its

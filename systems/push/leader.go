@@ -12,7 +12,12 @@ const maxRecords = 512
 // replica's own (KIP-320). A negative one asks for no comparison.
 func (b *Broker) compareEpoch(p *replica, epoch int32) protocol.Code {
 	switch {
-	case !b.cfg.Guards.FetchLeaderEpoch || epoch < 0 || epoch == p.leaderEpoch:
+	case epoch < 0 || epoch == p.leaderEpoch:
+		return protocol.None
+	case !b.cfg.Guards.FetchLeaderEpoch:
+		b.env.Trace(node.Trace{
+			What: TraceEpochMismatch, Key: p.key, Leader: b.id, Epoch: p.leaderEpoch, Version: int64(epoch),
+		})
 		return protocol.None
 	case epoch < p.leaderEpoch:
 		return protocol.FencedLeaderEpoch

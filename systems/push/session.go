@@ -16,6 +16,10 @@ type session struct {
 	backoff time.Duration
 	// generation counts the sessions that have ended.
 	generation uint64
+	// outlived makes requests that the end of the session caught go on in the
+	// next one; held are those.
+	outlived bool
+	held     []func()
 }
 
 // after runs f once d has passed, unless the session ends first.
@@ -35,13 +39,27 @@ func (s *session) again(f func()) { s.after(s.backoff, f) }
 // connection makes it try again.
 func (s *session) passes(generation uint64, err error, retry func()) bool {
 	switch {
-	case s.generation != generation, errors.Is(err, node.ErrExpired):
+	case s.generation != generation:
+		return false
+	case errors.Is(err, node.ErrExpired):
+		if s.outlived {
+			s.held = append(s.held, retry)
+		}
 		return false
 	case errors.Is(err, node.ErrSession):
 		s.again(retry)
 		return false
 	}
 	return true
+}
+
+// resume sends again, in a new session, what the end of the last one caught.
+func (s *session) resume() {
+	held := s.held
+	s.held = nil
+	for _, retry := range held {
+		retry()
+	}
 }
 
 // watcher drops a watch that fires after the session has ended.
@@ -89,11 +107,13 @@ func (s *session) multi(ops []node.StoreOp, done func([]node.Stat, error)) {
 	})
 }
 
-// multiOnce is multi without the second attempt: done may get ErrSession.
+// multiOnce is multi without the second attempt after a lost connection: done
+// may get ErrSession.
 func (s *session) multiOnce(ops []node.StoreOp, done func([]node.Stat, error)) {
 	generation := s.generation
 	s.store.Multi(ops, func(stats []node.Stat, err error) {
-		if s.generation == generation && !errors.Is(err, node.ErrExpired) {
+		lost := errors.Is(err, node.ErrSession)
+		if lost && s.generation == generation || !lost && s.passes(generation, err, func() { s.multiOnce(ops, done) }) {
 			done(stats, err)
 		}
 	})

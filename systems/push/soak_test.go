@@ -3,8 +3,6 @@ package push
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -41,16 +39,26 @@ func (u *nuisance) next() {
 		a, b, c := broker(), broker(), broker()
 		u.env.Call(ControllerID(int32(r.IntN(3))+1), &protocol.AlterReassignmentRequest{Partition: p, Replicas: []int32{a, b, c}}, time.Second, done)
 	default:
-		u.n++
-		v := u.n
-		u.env.Call(BrokerID(broker()), &protocol.ProduceRequest{Partition: p, Value: v, AcksAll: true, LeaderEpoch: -1}, time.Second,
-			func(m node.Message, err error) {
-				if a, ok := m.(*protocol.ProduceResponse); ok && err == nil && a.Error == protocol.None {
-					u.acknowledged[p] = append(u.acknowledged[p], v)
-				}
-				done(m, err)
-			})
+		u.env.Call(BrokerID(broker()), &protocol.MetadataRequest{Partition: p}, time.Second, func(m node.Message, err error) {
+			if a, ok := m.(*protocol.MetadataResponse); ok && err == nil && a.Error == protocol.None {
+				u.produce(p, a.Leader, a.LeaderEpoch, done)
+				return
+			}
+			done(m, err)
+		})
 	}
+}
+
+func (u *nuisance) produce(p protocol.Partition, leader, epoch int32, done func(node.Message, error)) {
+	u.n++
+	v := u.n
+	u.env.Call(BrokerID(leader), &protocol.ProduceRequest{Partition: p, Value: v, AcksAll: true, LeaderEpoch: epoch}, time.Second,
+		func(m node.Message, err error) {
+			if a, ok := m.(*protocol.ProduceResponse); ok && err == nil && a.Error == protocol.None {
+				u.acknowledged[p] = append(u.acknowledged[p], v)
+			}
+			done(m, err)
+		})
 }
 
 // profile says what trouble a cluster is to have.
@@ -60,58 +68,42 @@ type profile struct {
 	change  func(*Config, *sim.Config)
 }
 
-// trouble makes life hard for a cluster until a moment: messages get lost,
-// nodes pause, lose their sessions and are cut off from each other, and what
-// else the profile says.
-func trouble(w *sim.World, seed uint64, until time.Duration, p profile) {
+// trouble draws a schedule of faults that makes life hard for a cluster until a
+// moment: messages get lost, nodes pause, lose their sessions and are cut off
+// from each other and from the store, and what else the profile says.
+func trouble(w *sim.World, seed uint64, until time.Duration, p profile) []sim.Fault {
 	r := rand.New(rand.NewPCG(seed, 7))
-	cut := map[[2]node.ID]bool{}
-	w.Intercept(func(e *sim.Envelope, f *sim.Fate) {
-		if w.Now() >= until {
-			return
-		}
-		if cut[[2]node.ID{e.From, e.To}] {
-			f.Lose = true
-			return
-		}
-		switch x := r.IntN(100); {
-		case x == 0:
-			f.Lose = true
-		case x == 1 && p.late:
-			f.Delay = time.Duration(r.IntN(5000)) * time.Millisecond
-		case x == 2 && p.late:
-			f.Copies = 1
-		}
-	})
 	nodes := w.Nodes()
-	down := map[node.ID]bool{}
-	var act func()
-	act = func() {
-		if w.Now() >= until {
-			return
-		}
-		id := nodes[r.IntN(len(nodes))]
-		end := min(w.Now()+time.Duration(200+r.IntN(9000))*time.Millisecond, until)
-		switch r.IntN(5) {
-		case 0:
-			if !down[id] && p.crashes {
-				down[id] = true
-				w.Crash(id)
-				w.At(end, func() { down[id] = false; w.Restart(id) })
-			}
-		case 1:
-			w.Pause(id)
-			w.At(end, func() { w.Resume(id) })
-		case 2:
-			w.Store().ExpireSession(id)
-		default:
-			pair := [2]node.ID{id, nodes[r.IntN(len(nodes))]}
-			cut[pair] = true
-			w.At(end, func() { cut[pair] = false })
-		}
-		w.At(w.Now()+time.Duration(r.IntN(1500))*time.Millisecond, act)
+	all := []sim.Fault{{Kind: "lose", Nodes: nodes, Peers: nodes, PerMille: 10, For: until - time.Millisecond}}
+	kinds := []string{"pause-node", "pause-node", "expire-session", "cut-one-way", "cut-one-way", "from-store"}
+	if p.crashes {
+		kinds = append(kinds, "kill-node", "kill-node")
 	}
-	w.At(w.Now(), act)
+	if p.late {
+		all = append(all, sim.Fault{Kind: "duplicate", Nodes: nodes, Peers: nodes, PerMille: 10, For: until - time.Millisecond})
+		kinds = append(kinds, "delay-message", "delay-message", "delay-message", "delay-message", "hold-link")
+	}
+	for at := 500 * time.Millisecond; at < until; at += time.Duration(r.IntN(1500)+1) * time.Millisecond {
+		id := nodes[r.IntN(len(nodes))]
+		f := sim.Fault{
+			At: at, For: time.Duration(200+r.IntN(9000)) * time.Millisecond,
+			Kind: kinds[r.IntN(len(kinds))], Nodes: []node.ID{id},
+		}
+		switch f.Kind {
+		case "cut-one-way", "hold-link":
+			f.Peers = []node.ID{nodes[r.IntN(len(nodes))]}
+		case "from-store":
+			f.Kind, f.Peers = "hold-link", w.Store().Servers()
+		case "expire-session":
+			f.For = 0
+		case "delay-message":
+			f.Nodes, f.Peers = nodes[:3], nodes[3:]
+			f.Message = []string{kindLeaderAndISR, kindUpdateMetadata, kindUpdateMetadata}[r.IntN(3)]
+			f.Nth, f.For, f.Amount = 1, 0, time.Duration(1+r.IntN(5000))*time.Millisecond
+		}
+		all = append(all, f)
+	}
+	return all
 }
 
 // soaked is what one seed came to, as counts of what went wrong by name.
@@ -125,7 +117,12 @@ type soaked struct {
 // which nobody may disagree for lack of having been told.
 func soak(t *testing.T, seed uint64, p profile) *soaked {
 	t.Helper()
-	s := &soaked{testCluster: newCluster3x5(t, seed, p.change), wrong: map[string]int{}}
+	s := &soaked{testCluster: newCluster3x5(t, seed, func(c *Config, w *sim.Config) {
+		c.MinInsyncReplicas = 2
+		if p.change != nil {
+			p.change(c, w)
+		}
+	}), wrong: map[string]int{}}
 	audit := NewAudit(s.w.Now)
 	s.w.OnTrace(audit.Note)
 	acknowledged := map[protocol.Partition][]int64{}
@@ -136,17 +133,19 @@ func soak(t *testing.T, seed uint64, p profile) *soaked {
 			t.Fatal(err)
 		}
 	}
-	trouble(s.w, seed, 25*time.Second, p)
+	if err := s.w.Schedule(trouble(s.w, seed, 25*time.Second, p), 25*time.Second); err != nil {
+		t.Fatal(err)
+	}
 	s.w.Run(25 * time.Second)
 	if !s.agrees(15 * time.Second) {
-		s.wrong["disagreement after the trouble"]++
+		s.wrong[staysWrong]++
 		s.note += fmt.Sprint("after the trouble: ", s.disagreements(), " ")
 	}
 	if n := s.active(); n != 0 {
 		s.w.Store().ExpireSession(ControllerID(n))
 	}
 	if !s.agrees(15 * time.Second) {
-		s.wrong["disagreement after a failover"]++
+		s.wrong[staysWrongYet]++
 		s.note += fmt.Sprint("after a failover: ", s.disagreements(), " ")
 	}
 	faults, err := audit.Faults(s.w.Store().Log())
@@ -188,7 +187,7 @@ func (s *soaked) checkLogs(acknowledged map[protocol.Partition][]int64) {
 		}
 		for _, v := range acknowledged[p] {
 			if !have[v] {
-				s.wrong["acknowledged record lost"]++
+				s.wrong[lostRecord]++
 			}
 		}
 		for _, n := range s.assigned(p) {
@@ -198,43 +197,10 @@ func (s *soaked) checkLogs(acknowledged map[protocol.Partition][]int64) {
 			r := s.broker(n).replica(p)
 			for o := range min(r.highWatermark, leader.replica(p).highWatermark) {
 				if r.log.records[o] != log[o] {
-					s.wrong["committed logs differ"]++
+					s.wrong[logsDiffer]++
 					break
 				}
 			}
-		}
-	}
-}
-
-func TestProbe(t *testing.T) {
-	n, _ := strconv.Atoi(os.Getenv("SEEDS"))
-	for _, pr := range []profile{{}, {crashes: true}, {late: true}, {late: true, crashes: true}} {
-		for _, direct := range []bool{false, true} {
-			pr.change = func(c *Config, _ *sim.Config) {
-				c.DirectISR = direct
-				c.MinInsyncReplicas = 2
-				if g := os.Getenv("OFF"); g != "" {
-					if err := c.Guards.Set(g, false); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
-			seeds := map[string]int{}
-			first := map[string]uint64{}
-			start := time.Now()
-			for seed := uint64(1); seed <= uint64(n); seed++ {
-				s := soak(t, seed, pr)
-				for k := range s.wrong {
-					seeds[k]++
-					if first[k] == 0 {
-						first[k] = seed
-						if os.Getenv("NOTE") != "" {
-							t.Log(seed, k, s.note)
-						}
-					}
-				}
-			}
-			t.Log("crashes", pr.crashes, "late", pr.late, "direct", direct, seeds, first, time.Since(start))
 		}
 	}
 }

@@ -22,6 +22,7 @@ package push
 //	broker      push-applied        a partition was taken over from a push         Peer ID Key Leader Epoch Version; Why = kind
 //	broker      push-refused        a push, or a partition of it, was refused      Peer ID Key? Leader Epoch Version; Why
 //	broker      isr-write           DirectISR: the store acknowledged its own set  Key Leader Epoch Version
+//	broker      epoch-mismatch      a leader served a request of another epoch     Key Epoch (its own); Version = the request's
 //	broker      truncated           a follower cut its log                         Key Epoch; Version = new end of the log
 const (
 	TraceStarted        = "started"
@@ -41,6 +42,7 @@ const (
 	TracePushApplied    = "push-applied"
 	TracePushRefused    = "push-refused"
 	TraceISRWrite       = "isr-write"
+	TraceEpochMismatch  = "epoch-mismatch"
 	TraceTruncated      = "truncated"
 )
 

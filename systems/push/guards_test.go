@@ -1,0 +1,119 @@
+package push
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stalemate-io/stalemate/systems/sim"
+)
+
+// The names of what soak counts beside the faults that the audit finds.
+const (
+	staysWrong    = "disagreement after the trouble"
+	staysWrongYet = "disagreement after a failover"
+	lostRecord    = "acknowledged record lost"
+	logsDiffer    = "committed logs differ"
+)
+
+// TestAllAgreeUnlessPushesAreOvertaken is what this design can promise with all
+// its guards on: whatever crashes, pauses, is cut off or gets lost, each broker
+// hears all in order, however late; no cache ever goes back, and once there is
+// peace all agree. And no acknowledged record is lost on the way.
+func TestAllAgreeUnlessPushesAreOvertaken(t *testing.T) {
+	for _, crashes := range []bool{false, true} {
+		for _, direct := range []bool{false, true} {
+			t.Run(fmt.Sprintf("crashes=%v direct-isr=%v", crashes, direct), func(t *testing.T) {
+				t.Parallel()
+				p := profile{crashes: crashes, change: func(c *Config, _ *sim.Config) { c.DirectISR = direct }}
+				for seed := uint64(1); seed <= seeds(60); seed++ {
+					if s := soak(t, seed, p); len(s.wrong) > 0 {
+						t.Errorf("seed %d: %v\n%s", seed, s.wrong, s.note)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestOvertakenPushesLeaveCachesWrong is what it cannot promise: a push that is
+// overtaken by its own repetition puts a cache back to where it was, and it
+// stays there until something makes a controller push that partition again.
+// Roles are safe, for LeaderAndIsr has its leader epoch; and so is the store.
+func TestOvertakenPushesLeaveCachesWrong(t *testing.T) {
+	regressed, stayed := uint64(0), uint64(0)
+	p := profile{crashes: false, late: true}
+	for seed := uint64(1); seed <= seeds(60); seed++ {
+		s := soak(t, seed, p)
+		if s.wrong[string(CacheRegress)] > 0 {
+			regressed++
+		}
+		if s.wrong[staysWrong] > 0 {
+			stayed++
+		}
+		delete(s.wrong, string(CacheRegress))
+		delete(s.wrong, staysWrong)
+		if len(s.wrong) > 0 {
+			t.Errorf("seed %d: %v\n%s", seed, s.wrong, s.note)
+		}
+	}
+	if regressed == 0 || stayed == 0 {
+		t.Errorf("in %d seeds no cache went back (%d) or none stayed there (%d)", seeds(60), regressed, stayed)
+	}
+}
+
+// TestGuardsEarnTheirPlace switches each guard off and finds what it was there
+// to prevent, in a run that shows nothing of the kind with all guards on.
+func TestGuardsEarnTheirPlace(t *testing.T) {
+	for _, g := range []struct {
+		guard   string
+		p       profile
+		direct  bool
+		prevent string
+	}{
+		{"controller-epoch-gate", profile{}, false, string(SupersededPush)},
+		{"controller-epoch-check", profile{}, false, string(ZombieWrite)},
+		{"conditional-writes", profile{}, true, string(LostUpdate)},
+		{"leader-epoch-check", profile{late: true}, false, string(RoleRegress)},
+		{"resend-on-failover", profile{}, false, staysWrongYet},
+		{"resend-until-answered", profile{}, false, staysWrong},
+		{"announce-brokers-first", profile{crashes: true}, false, staysWrong},
+		{"broker-epoch", profile{crashes: true}, false, staysWrong},
+		{"isr-only-election", profile{crashes: true}, false, lostRecord},
+		{"fetch-leader-epoch", profile{}, false, string(EpochMismatch)},
+		{"epoch-truncation", profile{}, false, logsDiffer},
+	} {
+		t.Run(g.guard+" prevents "+g.prevent, func(t *testing.T) {
+			t.Parallel()
+			with := func(on bool) func(*Config, *sim.Config) {
+				return func(c *Config, _ *sim.Config) {
+					c.DirectISR = g.direct
+					if err := c.Guards.Set(g.guard, on); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			const most = 2000
+			for seed := uint64(1); seed <= most; seed++ {
+				g.p.change = with(false)
+				if soak(t, seed, g.p).wrong[g.prevent] == 0 {
+					continue
+				}
+				t.Logf("found with seed %d", seed)
+				g.p.change = with(true)
+				if s := soak(t, seed, g.p); s.wrong[g.prevent] > 0 {
+					t.Errorf("seed %d shows it with the guard on, too: %s", seed, s.note)
+				}
+				return
+			}
+			t.Errorf("not found in %d seeds", most)
+		})
+	}
+}
+
+// seeds is how many seeds to run of n; a short test is content with some.
+func seeds(n uint64) uint64 {
+	if testing.Short() {
+		return n / 6
+	}
+	return n
+}
