@@ -49,6 +49,7 @@ type ednParser struct {
 	final  bool
 	depth  int
 	intern *interner
+	name   []byte // the event's field in hand
 }
 
 func (p *ednParser) fail(format string, a ...any) error {

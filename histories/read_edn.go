@@ -109,6 +109,7 @@ func (p *ednParser) event(e *Event) error {
 		if !ok {
 			return p.fail("expected a keyword to name the event's field, found %s", quoteShort(key.EDN()))
 		}
+		p.name = append(p.name[:0], name...)
 		at := p.pos
 		v, found, err := p.next('}')
 		if err != nil {
@@ -118,7 +119,7 @@ func (p *ednParser) event(e *Event) error {
 			p.pos--
 			return p.fail("expected a value for the event's field %s, found the map's end", quoteShort(name))
 		}
-		if err := f.set([]byte(name), v); err != nil {
+		if err := f.set(p.name, v); err != nil {
 			if p.pos == len(p.buf) {
 				return p.cut("an event") // the value may only be half there
 			}
