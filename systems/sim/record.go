@@ -1,23 +1,41 @@
 package sim
 
-import "github.com/stalemate-io/stalemate/histories"
+import (
+	"slices"
+
+	"github.com/stalemate-io/stalemate/histories"
+)
 
 // recorder keeps the history of a world.
 type recorder struct {
-	events  []histories.Event
+	chunks  [][]histories.Event // events are large: never copy them to grow
+	count   int
 	clients int // how many process numbers were given out
 }
 
+const chunk = 256
+
 // History is what the clients saw and what was done to the world, so far, in
-// the order in which it happened, with the world's time. The caller changes
-// nothing.
-func (w *World) History() []histories.Event { return w.recorder.events }
+// the order in which it happened, with the world's time. It is empty where
+// Config.Record takes the events.
+func (w *World) History() []histories.Event { return slices.Concat(w.recorder.chunks...) }
 
 // Record adds an event to the history; index and time are the world's to give.
 func (w *World) Record(e histories.Event) {
-	e.Index = len(w.recorder.events)
+	r := &w.recorder
+	e.Index = r.count
 	e.Time = int64(w.now)
-	w.recorder.events = append(w.recorder.events, e)
+	r.count++
+	if w.config.Record != nil {
+		w.config.Record(&e)
+		return
+	}
+	last := len(r.chunks) - 1
+	if last < 0 || len(r.chunks[last]) == chunk {
+		r.chunks = append(r.chunks, make([]histories.Event, 0, chunk))
+		last++
+	}
+	r.chunks[last] = append(r.chunks[last], e)
 }
 
 // Recording records the operations of one client, which does one thing at a time.

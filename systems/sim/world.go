@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/stalemate-io/stalemate/histories"
 	"github.com/stalemate-io/stalemate/systems/node"
 )
 
@@ -26,6 +27,9 @@ type Config struct {
 	Store *StoreConfig
 	// Trace keeps what happened to every message and every node.Trace.
 	Trace bool
+	// Record, if set, takes every event of the history as it happens, and the
+	// world keeps none. It must not keep the event.
+	Record func(*histories.Event)
 }
 
 // World is a simulated cluster. It is made by New and used by one goroutine.

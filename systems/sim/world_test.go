@@ -3,7 +3,6 @@ package sim
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -19,6 +18,7 @@ func newEcho(env node.Env) node.Machine { return &echo{env} }
 func (e *echo) Start() {}
 
 func (e *echo) Receive(_ node.ID, m node.Message, reply func(node.Message)) {
+	e.env.Trace(node.Trace{What: "got"})
 	e.env.Disk().Append("log", fmt.Append(nil, m))
 	e.env.Disk().Sync(func() {
 		if reply != nil {
@@ -38,7 +38,7 @@ type asker struct {
 func (a *asker) Start() { a.env.After(a.pause(), a.ask) }
 
 func (a *asker) pause() time.Duration {
-	return time.Duration(a.env.Rand().IntN(int(20 * time.Millisecond)))
+	return time.Duration(a.env.Rand().IntN(int(60 * time.Millisecond)))
 }
 
 func (a *asker) Receive(node.ID, node.Message, func(node.Message)) {}
@@ -70,6 +70,13 @@ func must(t testing.TB, err error) {
 func echoWorld(t testing.TB, seed uint64, clients int) *World {
 	t.Helper()
 	w := New(Config{Seed: seed})
+	addEchoes(t, w, clients)
+	return w
+}
+
+// addEchoes adds three echoes and clients that ask them.
+func addEchoes(t testing.TB, w *World, clients int) {
+	t.Helper()
 	targets := []node.ID{"n1", "n2", "n3"}
 	for _, id := range targets {
 		must(t, w.Add(id, newEcho))
@@ -80,7 +87,6 @@ func echoWorld(t testing.TB, seed uint64, clients int) *World {
 			return &asker{env: env, record: record, targets: targets}
 		}))
 	}
-	return w
 }
 
 func text(events []histories.Event) []byte {
@@ -93,18 +99,11 @@ func text(events []histories.Event) []byte {
 
 func TestSameSeedSameHistory(t *testing.T) {
 	run := func(seed uint64) []byte {
-		w := echoWorld(t, seed, 3)
-		r := rand.New(rand.NewPCG(seed, 1))
-		for range 5 {
-			id := w.Nodes()[r.IntN(3)]
-			at := time.Duration(r.IntN(2000)) * time.Millisecond
-			w.At(at, func() { w.Crash(id) })
-			w.At(at+time.Duration(r.IntN(500))*time.Millisecond, func() { w.Restart(id) })
-		}
-		w.Run(3 * time.Second)
+		w := faultyWorld(t, seed, everything.Schedule(seed), everything.Until)
+		w.Run(everything.Until + time.Second)
 		return text(w.History())
 	}
-	for seed := range uint64(20) {
+	for seed := range uint64(200) {
 		first, second := run(seed), run(seed)
 		if len(first) == 0 || !bytes.Equal(first, second) {
 			t.Fatalf("seed %d gave two histories:\n%s\n%s", seed, first, second)
@@ -113,12 +112,14 @@ func TestSameSeedSameHistory(t *testing.T) {
 }
 
 func BenchmarkWorld(b *testing.B) {
-	w := echoWorld(b, 1, 20)
+	const length = 10 * time.Second
+	events := uint64(0)
 	b.ReportAllocs()
-	b.ResetTimer()
-	start := w.Now()
-	for range b.N {
-		w.Step()
+	for i := range b.N {
+		w := echoWorld(b, uint64(i), 20)
+		w.Run(length)
+		events += w.Events()
 	}
-	b.ReportMetric((w.Now()-start).Seconds()/b.Elapsed().Seconds(), "simulated-s/s")
+	b.ReportMetric(length.Seconds()*float64(b.N)/b.Elapsed().Seconds(), "simulated-s/s")
+	b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
 }
