@@ -21,8 +21,9 @@ type Broker struct {
 
 	// image is the metadata cache: what Metadata requests are answered from.
 	image *metadata.Image
-	// published says that the broker has once caught up with the log; before,
-	// it acts on nothing.
+	// published says that the broker has once caught up with the log and with
+	// its own registration in it; before, it acts on nothing. So it never
+	// takes up again a role that it had in an earlier incarnation.
 	published bool
 	// The role store is fed by the same changes, a little later: deltas are
 	// those that it has yet to see.
@@ -48,10 +49,11 @@ func NewBroker(cfg Config) node.New {
 	}
 }
 
-// Start takes the broker to the log; it registers once it has caught up.
+// Start takes the broker to the log and has it register.
 func (b *Broker) Start() {
 	if b.err == nil {
 		b.replica.Start()
+		b.register()
 	}
 }
 
@@ -135,17 +137,15 @@ func (b *Broker) Commit(batch *epochlog.Batch) {
 	b.publish()
 }
 
-// publish begins to act on the metadata once the broker has caught up, and then
-// registers.
+// publish begins to act on the metadata once the broker has caught up.
 func (b *Broker) publish() {
-	if b.published || !b.replica.CaughtUp() {
+	if b.published || b.epoch < 0 || b.image.Offset <= b.epoch || !b.replica.CaughtUp() {
 		return
 	}
 	b.published = true
 	for _, p := range b.image.Partitions() {
 		b.enqueue(b.image.Partition(p))
 	}
-	b.register()
 }
 
 // Load replaces the metadata by a snapshot.
@@ -211,6 +211,7 @@ func (b *Broker) register() {
 			return
 		}
 		b.epoch = a.Epoch
+		b.publish()
 		b.heartbeat()
 	})
 }
@@ -225,7 +226,7 @@ func (b *Broker) heartbeat() {
 		return
 	}
 	sent := b.env.Now()
-	request := &BrokerHeartbeatRequest{Broker: b.id, Epoch: b.epoch, Applied: b.image.Offset}
+	request := &BrokerHeartbeatRequest{Broker: b.id, Epoch: b.epoch, Applied: b.image.Offset, WantFence: !b.published}
 	b.env.Call(to, request, b.cfg.SessionTimeout/4, func(m node.Message, err error) {
 		a, ok := m.(*BrokerHeartbeatResponse)
 		if err != nil || !ok || a.Error != protocol.None || a.Fenced {

@@ -53,7 +53,7 @@ func (a *active) heartbeat(m *BrokerHeartbeatRequest, reply func(node.Message)) 
 	}
 	a.touch(m.Broker)
 	caughtUp := m.Applied > b.Epoch
-	if !b.Fenced || !caughtUp {
+	if !b.Fenced || !caughtUp || m.WantFence {
 		reply(&BrokerHeartbeatResponse{CaughtUp: caughtUp, Fenced: b.Fenced})
 		return
 	}

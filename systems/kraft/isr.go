@@ -31,9 +31,16 @@ func (p *partition) acknowledge(id int32, brokerEpoch, offset int64) {
 	}
 	f.brokerEpoch, f.end, f.fetchedAt, f.leaderEnd = brokerEpoch, offset, now, end
 	p.advance()
-	if p.pending == nil && !slices.Contains(p.state.ISR, id) && offset >= max(p.hw, p.start) && p.b.image.Active(id) {
+	if p.pending == nil && !slices.Contains(p.state.ISR, id) && offset >= max(p.hw, p.start) && p.b.knows(id, brokerEpoch) {
 		p.alter(append(p.inSync(nil), InSync{id, brokerEpoch}))
 	}
+}
+
+// knows reports whether a broker is registered in this incarnation and not fenced,
+// to this one's knowledge.
+func (b *Broker) knows(id int32, epoch int64) bool {
+	r := b.image.Broker(id)
+	return r != nil && !r.Fenced && (r.Epoch == epoch || !b.cfg.Guards.BrokerEpoch)
 }
 
 // inSync lists the in-sync replicas but for those to leave out, in the

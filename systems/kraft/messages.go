@@ -32,6 +32,8 @@ type BrokerHeartbeatRequest struct {
 	Epoch  int64
 	// Applied is the offset before which the broker has applied the log.
 	Applied int64
+	// WantFence says that the broker is not ready to be unfenced.
+	WantFence bool
 }
 
 // BrokerHeartbeatResponse says how the controller sees the broker.
