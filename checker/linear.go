@@ -3,9 +3,13 @@ package checker
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
-
-	"github.com/stalemate-io/stalemate/histories"
 )
 
 // The engines of the linearizability check, as they are named in a verdict.
@@ -77,13 +81,126 @@ type linearFailure struct {
 	// only: the rest contradicts itself whether or not and whenever these
 	// took effect. In order of invocation.
 	Loose []int32
+	// Anchor, where it is not -1, is the first operation that the proof rests
+	// on: a write of Witness before which everything that was over is left out,
+	// since it overwrote whatever that did.
+	Anchor int32
 	// Minimal is false where the budget ended before the witness was minimal.
 	Minimal bool
 }
 
 // linearizable says whether the operations of each key of v can be put in one
-// order that agrees with real time and with spec (Herlihy & Wing 1990).
+// order that agrees with real time and with spec (Herlihy & Wing 1990). Keys
+// are spread over a fixed number of workers.
 func linearizable(ctx context.Context, v view, spec spec, o linearOptions) linearResult {
-	_ = histories.Open
-	return linearResult{Answer: Undecided, Reason: "not built yet"}
+	o = o.withDefaults()
+	if err := o.validate(&spec); err != nil {
+		return linearResult{Answer: Undecided, Reason: err.Error(), Err: err}
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	outcomes := make([]keyOutcome, len(v.keys))
+	share := &budget{memory: o.Memory / int64(o.Workers)}
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(o.Workers, len(v.keys)) {
+		workers.Go(func() {
+			var zones zoneCheck
+			for {
+				key := int(next.Add(1)) - 1
+				if key >= len(v.keys) {
+					return
+				}
+				if len(v.keys[key]) > 0 {
+					k := keyCheck{ctx, v.history, v.keys[key], &spec, int32(key), o.Engine, share, &zones}
+					outcomes[key] = k.run()
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return summarize(outcomes)
+}
+
+func (o linearOptions) withDefaults() linearOptions {
+	if o.Engine == "" {
+		o.Engine = engineAuto
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Memory <= 0 {
+		o.Memory = defaultMemory
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	return o
+}
+
+// validate refuses what no engine can be asked.
+func (o linearOptions) validate(s *spec) error {
+	if !slices.Contains(models(), s.model) {
+		return fmt.Errorf("no model is called %q; the models are %v", s.model, models())
+	}
+	if !slices.Contains([]string{engineAuto, engineFast, engineWindowed, enginePorcupine}, o.Engine) {
+		return fmt.Errorf("no engine is called %q; the engines are auto, fast, windowed and porcupine", o.Engine)
+	}
+	return nil
+}
+
+// keyOutcome is the answer for one key; its engine is empty for a key that has
+// no operations.
+type keyOutcome struct {
+	keyResult
+	failure    linearFailure
+	confirmed  bool
+	operations int
+	err        error
+}
+
+// summarize makes one answer of those of the keys.
+func summarize(keys []keyOutcome) linearResult {
+	r := linearResult{Answer: Holds}
+	var engines []string
+	confirmed := true
+	for i := range keys {
+		k := &keys[i]
+		if k.answer == "" {
+			continue
+		}
+		r.Keys++
+		r.Operations += k.operations
+		if k.engine != "" && !slices.Contains(engines, k.engine) {
+			engines = append(engines, k.engine)
+		}
+		if k.err != nil && r.Err == nil {
+			r.Err = k.err
+		}
+		switch k.answer {
+		case Violated:
+			r.Answer = Violated
+			r.Failures = append(r.Failures, k.failure)
+			confirmed = confirmed && k.confirmed
+		case Undecided:
+			if r.Reason == "" {
+				r.Reason = k.reason
+			}
+			if r.Answer == Holds {
+				r.Answer = Undecided
+			}
+		}
+	}
+	slices.Sort(engines)
+	r.Engine = strings.Join(engines, "+")
+	if r.Err != nil {
+		r.Answer, r.Reason, r.Failures = Undecided, r.Err.Error(), nil
+	}
+	if r.Answer == Violated {
+		r.Reason = ""
+		if confirmed {
+			r.ConfirmedBy = enginePorcupine
+		}
+	}
+	return r
 }

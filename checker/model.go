@@ -61,8 +61,8 @@ type spec struct {
 	initial  map[int32]histories.Datum
 	fallback histories.Datum
 	nilReads nilReads
-	// version is the version of the initial value of a versioned register;
-	// UnknownVersion where the first version seen may be any.
+	// version is the version of the initial value of a versioned register: 0
+	// for a znode that stands, -1 for one whose creation makes version 0.
 	version int64
 }
 
