@@ -44,10 +44,15 @@ func newCluster3x5(t *testing.T, seed uint64, change func(*Config, *sim.Config))
 	for _, id := range c.cfg.BrokerIDs() {
 		c.add(id, NewBroker(c.cfg))
 	}
-	if err := c.w.AddClient("x1", func(env node.Env) node.Machine { c.client = env; return asker{} }); err != nil {
-		t.Fatal(err)
-	}
+	c.addClient()
 	return c
+}
+
+func (c *testCluster) addClient() {
+	c.t.Helper()
+	if err := c.w.AddClient("x1", func(env node.Env) node.Machine { c.client = env; return asker{} }); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 func (c *testCluster) add(id node.ID, n node.New) {
@@ -64,23 +69,6 @@ func (c *testCluster) ask(to node.ID, m node.Message) (answer node.Message, err 
 	for !over && c.w.Step() {
 	}
 	return answer, err
-}
-
-// until lets the world run until something holds, for at most d.
-func (c *testCluster) until(what string, d time.Duration, holds func() bool) {
-	c.t.Helper()
-	end := c.w.Now() + d
-	for c.w.Now() < end {
-		if holds() {
-			return
-		}
-		if !c.w.Step() {
-			break
-		}
-	}
-	if !holds() {
-		c.t.Fatalf("after %v: not %s", c.w.Now(), what)
-	}
 }
 
 func (c *testCluster) broker(n int32) *Broker {
