@@ -116,13 +116,5 @@ func (x experiment) load(ctx context.Context, w *register.Workload, rec *histori
 	return nil
 }
 
-// outcome is how a run that did not fail ended.
-func outcome(interrupted bool) histories.RunOutcome {
-	if interrupted {
-		return histories.Interrupted
-	}
-	return histories.Finished
-}
-
 // commandLine is the command as it was given.
 func commandLine() []string { return append([]string(nil), os.Args...) }

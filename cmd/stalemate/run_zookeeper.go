@@ -77,7 +77,12 @@ func newRunZooKeeper() *cobra.Command {
 			return runZooKeeper(c, s)
 		},
 	}
-	f := c.Flags()
+	s.bind(c.Flags())
+	return c
+}
+
+// bind makes the flags, with their defaults, set the settings.
+func (s *zookeeperSettings) bind(f *pflag.FlagSet) {
 	f.StringVar(&s.on, "on", "local", "where the ensemble runs: local (processes of this machine) or connect")
 	f.StringSliceVar(&s.addr, "addr", nil, "client addresses of the servers, host:port,… (with --on connect)")
 	f.IntVar(&s.servers, "servers", zookeeper.DefaultServers, "servers of a local ensemble: 1, 3 or 5")
@@ -99,7 +104,6 @@ func newRunZooKeeper() *cobra.Command {
 	f.StringVar(&s.name, "name", "zookeeper", "the run's name, a folder in the store")
 	f.DurationVar(&s.timeout, "timeout", 0, "time limit of the check that follows the run (default: the checker's)")
 	f.BoolVar(&s.json, "json", false, "print the verdict as JSON")
-	return c
 }
 
 // patience is how long the servers bear with each other's silence.
@@ -227,16 +231,6 @@ type ensemble interface {
 	Version() string
 }
 
-// start gives the ensemble to run against; dir is for what a local one keeps.
-func (s zookeeperSettings) start(ctx context.Context, dir string) (ensemble, error) {
-	if s.on == "connect" {
-		return zookeeper.Connect(ctx, s.addr)
-	}
-	return zookeeper.Launch(ctx, zookeeper.Options{
-		Servers: s.servers, TickTime: s.tickTime, SyncLimit: s.syncLimit, Dir: dir,
-	})
-}
-
 // registers gives the registers of one run on an ensemble.
 func registers(e ensemble, run *histories.Run) *zookeeper.Registers {
 	var servers []zookeeper.Server
@@ -252,49 +246,69 @@ func runZooKeeper(c *cobra.Command, s zookeeperSettings) (err error) {
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
-	s = p.settings
-	run, err := histories.CreateRun(s.store, s.info(commandLine(), s.flagValues(c.Flags())))
+	guard := newGuard()
+	defer guard.release()
+	run, err := p.createRun(commandLine(), c.Flags())
 	if err != nil {
 		return &exitError{exitFailed, err}
 	}
-	interrupted := func() bool { return c.Context().Err() != nil }
 	report := newProgress(c.ErrOrStderr())
-	err = recordZooKeeper(c.Context(), p, run, report)
-	if ended := run.End(outcome(interrupted()), err); err == nil && ended != nil {
-		err = ended
-	}
-	if err != nil {
+	report.say("run %s, seed %d", run.Dir, s.seed)
+	err = func() (err error) {
+		e, err := p.start(c.Context(), run.Path("nodes"), guard, report)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, e.Close()) }()
+		return p.record(c.Context(), e, run, report)
+	}()
+	if err = end(c.Context(), run, err); err != nil {
 		return &exitError{exitFailed, fmt.Errorf("%w\n(what there is of the run is in %s)", err, run.Dir)}
 	}
-	return judge(c, run, s.timeout, s.json, report)
+	return judge(c, run, s.timeout, s.json)
 }
 
-// recordZooKeeper starts the ensemble, records the run's history and ends
-// everything that it started.
-func recordZooKeeper(ctx context.Context, p plan, run *histories.Run, report *progress) (err error) {
-	guard := newGuard()
-	defer guard.release()
-	report.say("run %s, seed %d", run.Dir, p.settings.seed)
-	report.say("starting ZooKeeper (%s)", p.settings.on)
-	e, err := p.settings.start(ctx, run.Path("nodes"))
+// createRun makes the folder of a run with these settings.
+func (p plan) createRun(command []string, flags *pflag.FlagSet) (*histories.Run, error) {
+	s := p.settings
+	return histories.CreateRun(s.store, s.info(command, s.flagValues(flags)))
+}
+
+// start gives the ensemble to run against, with all it needs for the planned
+// faults; dir is for what a local one keeps.
+func (p plan) start(ctx context.Context, dir string, guard *guard, report *progress) (e ensemble, err error) {
+	s := p.settings
+	if s.on == "connect" {
+		report.say("connecting to %s", strings.Join(s.addr, ", "))
+		e, err = zookeeper.Connect(ctx, s.addr)
+	} else {
+		report.say("starting %d ZooKeeper servers", s.servers)
+		e, err = zookeeper.Launch(ctx, zookeeper.Options{
+			Servers: s.servers, TickTime: s.tickTime, SyncLimit: s.syncLimit, Dir: dir,
+		})
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	guard.holds(e)
-	defer func() { err = errors.Join(err, e.Close()) }()
+	for _, f := range p.faults {
+		if err := f.Available(e); err != nil {
+			return nil, errors.Join(fmt.Errorf("fault %s: %w", f.Name(), err), e.Close())
+		}
+	}
+	return e, nil
+}
+
+// record does the experiment on a running ensemble, in run's folder.
+func (p plan) record(ctx context.Context, e ensemble, run *histories.Run, report *progress) (err error) {
 	info := run.Info
 	info.Versions["zookeeper"] = e.Version()
 	if err := run.SetInfo(info); err != nil {
 		return err
 	}
-	for _, f := range p.faults {
-		if err := f.Available(e); err != nil {
-			return fmt.Errorf("fault %s: %w", f.Name(), err)
-		}
-	}
 	r := registers(e, run)
 	defer func() { err = errors.Join(err, r.Close()) }()
-	x := experiment{
+	err = experiment{
 		cluster: e,
 		system:  r,
 		options: p.options,
@@ -302,8 +316,7 @@ func recordZooKeeper(ctx context.Context, p plan, run *histories.Run, report *pr
 		windows: p.windows,
 		healthy: p.settings.healthy(),
 		report:  report,
-	}
-	err = x.record(ctx, run)
+	}.record(ctx, run)
 	if p.settings.on == "connect" {
 		cleaning, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.settings.opTime)
 		defer cancel()
@@ -312,4 +325,14 @@ func recordZooKeeper(ctx context.Context, p plan, run *histories.Run, report *pr
 		}
 	}
 	return err
+}
+
+// end writes into run.json how the run ended and gives the error that it ended
+// with, if any.
+func end(ctx context.Context, run *histories.Run, failure error) error {
+	outcome := histories.Finished
+	if ctx.Err() != nil {
+		outcome = histories.Interrupted
+	}
+	return errors.Join(failure, run.End(outcome, failure))
 }
