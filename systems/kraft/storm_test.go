@@ -72,7 +72,7 @@ func blow(t testing.TB, seed uint64, s storm, change func(*Config)) (*weather, e
 	s.world.Seed = seed
 	w := &weather{
 		cluster: newClusterWith(t, s.world, cfg), storm: s,
-		rand: rand.New(rand.NewPCG(seed, 1)), cuts: map[[2]node.ID]int{},
+		rand: stream(seed), cuts: map[[2]node.ID]int{},
 	}
 	w.Intercept(w.fate)
 	w.OnTrace(w.traced)
@@ -92,6 +92,8 @@ func blow(t testing.TB, seed uint64, s storm, change func(*Config)) (*weather, e
 	}
 	return w, nil
 }
+
+func stream(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
 func (w *weather) after(mean time.Duration) time.Duration {
 	return time.Duration(float64(mean) * w.rand.ExpFloat64())
