@@ -322,28 +322,3 @@ func TestSameSeedSameRun(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkIdleCluster(b *testing.B) { benchmark(b, 0) }
-func BenchmarkBusyCluster(b *testing.B) { benchmark(b, 20) }
-
-// benchmark simulates the default cluster with so many clients, each of which
-// asks a broker who leads, or moves a leader, some 20 times a second.
-func benchmark(b *testing.B, clients int) {
-	cfg := DefaultConfig()
-	for i := 0; b.Loop(); i++ {
-		w := sim.New(sim.Config{Seed: uint64(i), Store: &sim.StoreConfig{SessionTimeout: 6 * time.Second}})
-		for n := int32(1); n <= 3; n++ {
-			_ = w.Add(ControllerID(n), NewController(cfg))
-		}
-		for _, id := range cfg.BrokerIDs() {
-			_ = w.Add(id, NewBroker(cfg))
-		}
-		for n := range clients {
-			_ = w.AddClient(node.ID("x"+itoa(int32(n+1))), func(env node.Env) node.Machine {
-				return &nuisance{env: env, cfg: &cfg, acknowledged: map[protocol.Partition][]int64{}, n: int64(n) << 32}
-			})
-		}
-		w.Run(10 * time.Second)
-	}
-	b.ReportMetric(10*float64(b.N)/b.Elapsed().Seconds(), "sim-s/s")
-}

@@ -14,20 +14,23 @@ import (
 // nuisance is a client that asks for elections, reassignments and produces all
 // the time, at random.
 type nuisance struct {
-	env node.Env
-	cfg *Config
-	n   int64
+	env        node.Env
+	cfg        *Config
+	partitions []protocol.Partition
+	n          int64
 	// acknowledged are the values produced with acks=all.
 	acknowledged map[protocol.Partition][]int64
 }
 
-func (u *nuisance) Start()                                              { u.next() }
+func (u *nuisance) Start() {
+	u.partitions = u.cfg.Partitions()
+	u.next()
+}
 func (u *nuisance) Receive(node.ID, node.Message, func(m node.Message)) {}
 
 func (u *nuisance) next() {
 	r := u.env.Rand()
-	ps := u.cfg.Partitions()
-	p := ps[r.IntN(len(ps))]
+	p := u.partitions[r.IntN(len(u.partitions))]
 	broker := func() int32 { return int32(r.IntN(u.cfg.Brokers)) + 1 }
 	done := func(node.Message, error) {
 		u.env.After(time.Duration(r.IntN(100))*time.Millisecond, u.next)
