@@ -146,6 +146,9 @@ func (c *call) forget() {
 	c.known = false
 	c.completed = histories.Open
 	c.version = histories.UnknownVersion
+	if c.action == actDequeue {
+		c.res = 0 // it takes what it finds
+	}
 }
 
 // skipsRead reports whether an operation is a read that constrains nothing:

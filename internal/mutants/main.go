@@ -1,0 +1,140 @@
+// Command mutants shows how well the tests of a package watch its rules. It
+// turns each comparison of the given files round, moves each boundary and drops
+// each rule, one change at a time, runs the package's tests on the changed
+// source (through -overlay, so that nothing on disk changes) and prints which
+// changes were caught.
+//
+//	go run ./internal/mutants [-run regexp] [-timeout 60s] [-equivalent file] checker/zone.go ...
+//
+// A mutant that survives is a missing test, unless it is listed in the file of
+// equivalent mutants with the argument why no test can tell it from the
+// original. The exit code is 1 if any other survives.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+func main() {
+	run := flag.String("run", ".", "tests to run, as for go test -run")
+	timeout := flag.Duration("timeout", time.Minute, "time for the tests of one mutant; one that hangs is caught")
+	list := flag.String("equivalent", "internal/mutants/equivalent.txt", "file of mutants known to be equivalent")
+	flag.Parse()
+	survivors, err := runAll(flag.Args(), *run, *timeout, *list)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(2)
+	}
+	if survivors > 0 {
+		os.Exit(1)
+	}
+}
+
+// runAll tries every mutant of every file and counts those that survive
+// without an excuse.
+func runAll(files []string, run string, timeout time.Duration, list string) (survivors int, err error) {
+	excuses, err := readEquivalent(list)
+	if err != nil {
+		return 0, err
+	}
+	dir, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	caught, invalid, equivalent := 0, 0, 0
+	for _, file := range files {
+		all, source, err := mutants(file)
+		if err != nil {
+			return 0, err
+		}
+		for i := range all {
+			m := &all[i]
+			result, err := try(m, source, dir, run, timeout)
+			if err != nil {
+				return 0, err
+			}
+			switch {
+			case result == "survived" && excuses[m.name()] != "":
+				result = "equivalent: " + excuses[m.name()]
+				equivalent++
+			case result == "survived":
+				survivors++
+			case result == "does not compile":
+				invalid++
+			default:
+				caught++
+			}
+			fmt.Printf("%s:%d\t%s\t->\t%s\t%s\n", m.file, m.line, oneLine(m.old), oneLine(m.new), result)
+		}
+	}
+	fmt.Printf("%d caught, %d equivalent, %d survived, %d do not compile\n", caught, equivalent, survivors, invalid)
+	return survivors, nil
+}
+
+// try runs the tests on one mutant.
+func try(m *mutant, source []byte, dir, run string, timeout time.Duration) (string, error) {
+	changed := filepath.Join(dir, "mutant.go")
+	if err := os.WriteFile(changed, m.apply(source), 0o600); err != nil {
+		return "", err
+	}
+	original, err := filepath.Abs(m.file)
+	if err != nil {
+		return "", err
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
+	if err != nil {
+		return "", err
+	}
+	overlayFile := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlayFile, overlay, 0o600); err != nil {
+		return "", err
+	}
+	pkg := "./" + filepath.Dir(m.file)
+	build := exec.Command("go", "test", "-vet=off", "-overlay", overlayFile, "-c", "-o", filepath.Join(dir, "mutant.test"), pkg)
+	if err := build.Run(); err != nil {
+		return "does not compile", nil
+	}
+	test := exec.Command(filepath.Join(dir, "mutant.test"), "-test.run", run, "-test.failfast", "-test.timeout", timeout.String())
+	test.Dir = filepath.Dir(m.file)
+	if err := test.Run(); err != nil {
+		return "caught", nil
+	}
+	return "survived", nil
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// readEquivalent reads a file of lines "mutant # argument"; empty lines and
+// lines that begin with # are comments.
+func readEquivalent(name string) (map[string]string, error) {
+	out := map[string]string{}
+	f, err := os.Open(name)
+	if os.IsNotExist(err) {
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		line := strings.TrimSpace(s.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		mutant, argument, ok := strings.Cut(line, " # ")
+		if !ok {
+			return nil, fmt.Errorf("%s: expected \"mutant # argument\", found %q", name, line)
+		}
+		out[strings.TrimSpace(mutant)] = strings.TrimSpace(argument)
+	}
+	return out, nil
+}
