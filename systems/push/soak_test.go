@@ -17,6 +17,7 @@ type nuisance struct {
 	env        node.Env
 	cfg        *Config
 	partitions []protocol.Partition
+	still      bool // asks for no reassignment
 	n          int64
 	// acknowledged are the values produced with acks=all.
 	acknowledged map[protocol.Partition][]int64
@@ -38,7 +39,7 @@ func (u *nuisance) next() {
 	switch x := r.IntN(100); {
 	case x < 20:
 		u.env.Call(ControllerID(int32(r.IntN(3))+1), &protocol.ElectLeadersRequest{Partition: p, Target: broker()}, time.Second, done)
-	case x < 23:
+	case x < 23 && !u.still:
 		a, b, c := broker(), broker(), broker()
 		u.env.Call(ControllerID(int32(r.IntN(3))+1), &protocol.AlterReassignmentRequest{Partition: p, Replicas: []int32{a, b, c}}, time.Second, done)
 	default:
@@ -68,6 +69,7 @@ func (u *nuisance) produce(p protocol.Partition, leader, epoch int32, done func(
 type profile struct {
 	crashes bool // nodes crash and restart
 	late    bool // messages arrive twice, or after their sender has given up
+	still   bool // nobody asks for reassignments
 	change  func(*Config, *sim.Config)
 }
 
@@ -78,7 +80,7 @@ func trouble(w *sim.World, seed uint64, until time.Duration, p profile) []sim.Fa
 	r := rand.New(rand.NewPCG(seed, 7))
 	nodes := w.Nodes()
 	all := []sim.Fault{{Kind: "lose", Nodes: nodes, Peers: nodes, PerMille: 10, For: until - time.Millisecond}}
-	kinds := []string{"pause-node", "pause-node", "expire-session", "cut-one-way", "cut-one-way", "from-store"}
+	kinds := []string{"pause-node", "pause-node", "expire-session", "cut-one-way", "cut-one-way", "from-store", "isolate-node"}
 	if p.crashes {
 		kinds = append(kinds, "kill-node", "kill-node")
 	}
@@ -96,7 +98,7 @@ func trouble(w *sim.World, seed uint64, until time.Duration, p profile) []sim.Fa
 		case "cut-one-way", "hold-link":
 			f.Peers = []node.ID{nodes[r.IntN(len(nodes))]}
 		case "from-store":
-			f.Kind, f.Peers = "hold-link", w.Store().Servers()
+			f.Kind, f.Peers = []string{"hold-link", "cut-one-way"}[r.IntN(2)], w.Store().Servers()
 		case "expire-session":
 			f.For = 0
 		case "delay-message":
@@ -131,7 +133,7 @@ func soak(t *testing.T, seed uint64, p profile) *soaked {
 	acknowledged := map[protocol.Partition][]int64{}
 	for i := range 3 {
 		if err := s.w.AddClient(node.ID(fmt.Sprintf("x%d", i+2)), func(env node.Env) node.Machine {
-			return &nuisance{env: env, cfg: &s.cfg, acknowledged: acknowledged, n: int64(i) << 32}
+			return &nuisance{env: env, cfg: &s.cfg, acknowledged: acknowledged, still: p.still, n: int64(i) << 32}
 		}); err != nil {
 			t.Fatal(err)
 		}
