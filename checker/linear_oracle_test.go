@@ -261,10 +261,10 @@ func fuzzHistories(t *testing.T) int {
 	return 2000
 }
 
-// TestEnginesAgree holds the engines, porcupine and, where the history is
+// TestOracleEnginesAgree holds the engines, porcupine and, where the history is
 // short, the definition against each other on random histories, and every
 // witness against what witness.go promises of it.
-func TestEnginesAgree(t *testing.T) {
+func TestOracleEnginesAgree(t *testing.T) {
 	for _, m := range models() {
 		for _, values := range []int{0, 3} {
 			t.Run(fmt.Sprintf("%s, %d distinct values", m, values), func(t *testing.T) {

@@ -145,3 +145,20 @@ func TestLongViolationsHaveShortWitnesses(t *testing.T) {
 		}
 	}
 }
+
+func TestMalformedOperationsAreRefused(t *testing.T) {
+	const ok = histories.Happened
+	for name, moves := range map[string][]move{
+		"completes before it is invoked": {{histories.Write, 1, 0, 5, 4, ok}},
+		"is not in order of invocation":  {{histories.Write, 1, 0, 5, 6, ok}, {histories.Read, 0, 1, 2, 3, ok}},
+	} {
+		h, ops := register(moves...)
+		for _, engine := range []string{engineFast, engineWindowed, enginePorcupine} {
+			r := linearizable(context.Background(), view{history: h, keys: [][]int32{ops}},
+				spec{model: modelRegister}, linearOptions{Engine: engine})
+			if r.Answer != Undecided || !strings.Contains(r.Reason, name) {
+				t.Errorf("%s: %v %q, want undecided: %s", engine, r.Answer, r.Reason, name)
+			}
+		}
+	}
+}

@@ -28,7 +28,11 @@ func main() {
 	timeout := flag.Duration("timeout", time.Minute, "time for the tests of one mutant; one that hangs is caught")
 	list := flag.String("equivalent", "internal/mutants/equivalent.txt", "file of mutants known to be equivalent")
 	flag.Parse()
-	survivors, err := runAll(flag.Args(), *run, *timeout, *list)
+	files := flag.Args()
+	if len(files) == 0 {
+		files = []string{"checker/zone.go", "checker/zone_chain.go", "checker/zone_values.go", "checker/windowed.go"}
+	}
+	survivors, err := runAll(files, *run, *timeout, *list)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(2)

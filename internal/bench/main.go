@@ -1,0 +1,20 @@
+// Command bench prints how fast the linearizability engines are beside
+// porcupine, on the same histories and in one process. The engines are not
+// exported, so it runs the package's own table.
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+)
+
+func main() {
+	test := exec.Command("go", "test", "./checker", "-run", "TestBenchTable", "-count", "1", "-v", "-timeout", "20m")
+	test.Env = append(os.Environ(), "STALEMATE_BENCH=1")
+	test.Stdout, test.Stderr = os.Stdout, os.Stderr
+	if err := test.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
