@@ -59,7 +59,7 @@ type demo struct {
 // run plays all scenes on one ensemble. It fails if they did not show what they
 // are there to show.
 func (d *demo) run(ctx context.Context) (err error) {
-	d.guard = newGuard()
+	d.guard = newGuard(d.report)
 	defer d.guard.release()
 	defer func() {
 		if d.ensemble == nil {

@@ -57,7 +57,7 @@ func (x experiment) record(ctx context.Context, run *histories.Run) (err error) 
 		return errNothingCompleted
 	}
 	if ctx.Err() != nil {
-		x.report.say("interrupted: everything is healed, the history ends here")
+		x.report.say("everything is healed; the history ends here")
 		return nil
 	}
 	x.report.say("settling")

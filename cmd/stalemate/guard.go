@@ -20,17 +20,18 @@ type guard struct {
 	held []io.Closer
 }
 
-// newGuard begins to listen. Release it when the run has ended.
-func newGuard() *guard {
+// newGuard begins to listen, and says so in report when it has to. Release it
+// when the run has ended.
+func newGuard(report *progress) *guard {
 	g := &guard{signals: make(chan os.Signal, 2), done: make(chan struct{})}
 	signal.Notify(g.signals, os.Interrupt, syscall.SIGTERM)
 	g.wait.Go(func() {
-		for range 2 {
-			select {
-			case <-g.signals:
-			case <-g.done:
-				return
-			}
+		if !g.signalled() {
+			return
+		}
+		report.say("interrupted: ending in good order; interrupt again to kill everything at once")
+		if !g.signalled() {
+			return
 		}
 		g.mu.Lock()
 		defer g.mu.Unlock()
@@ -40,6 +41,16 @@ func newGuard() *guard {
 		os.Exit(exitFailed)
 	})
 	return g
+}
+
+// signalled waits for a signal, and reports whether one came before the release.
+func (g *guard) signalled() bool {
+	select {
+	case <-g.signals:
+		return true
+	case <-g.done:
+		return false
+	}
 }
 
 // holds adds what is closed on the second interrupt.

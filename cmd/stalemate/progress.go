@@ -41,11 +41,19 @@ func (p *progress) say(format string, a ...any) {
 	fmt.Fprintf(p.w, format+"\n", a...)
 }
 
-// fault notes what is in force, "" for nothing.
+// fault notes what is in force, "" for nothing. Where lines are plain and far
+// apart, beginning and end are worth one of their own.
 func (p *progress) fault(what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.current = what
+	if p.terminal {
+		return
+	}
+	if what == "" {
+		what = "healed"
+	}
+	fmt.Fprintln(p.w, what)
 }
 
 // follow writes once a second how far the load is, until done is closed. tick

@@ -246,13 +246,13 @@ func runZooKeeper(c *cobra.Command, s zookeeperSettings) (err error) {
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
-	guard := newGuard()
+	report := newProgress(c.ErrOrStderr())
+	guard := newGuard(report)
 	defer guard.release()
 	run, err := p.createRun(commandLine(), c.Flags())
 	if err != nil {
 		return &exitError{exitFailed, err}
 	}
-	report := newProgress(c.ErrOrStderr())
 	report.say("run %s, seed %d", run.Dir, s.seed)
 	err = func() (err error) {
 		e, err := p.start(c.Context(), run.Path("nodes"), guard, report)
