@@ -55,7 +55,7 @@ func (k *keyCheck) prove(out *keyOutcome, p *program) {
 			out.failure.Loose = append(out.failure.Loose, calls[i].op)
 		}
 	}
-	if out.kind == "" || out.kind == kindOrder {
+	if out.kind == "" || out.kind == violationOrder {
 		out.failure.Kind = nameViolation(calls)
 	}
 	out.fails = nil
@@ -245,11 +245,11 @@ func nameViolation(calls []call) string {
 			// Something that was over before the read began left another value.
 			c := &calls[j]
 			if c.known && c.completed < read.invoked && c.left() != read.res {
-				return kindStale
+				return violationStale
 			}
 		}
 	}
-	return kindOrder
+	return violationOrder
 }
 
 // left is the value that a call found or left.

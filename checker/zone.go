@@ -112,8 +112,8 @@ func (z *zoneCheck) check(h *histories.History, ops []int32, spec *spec, key int
 	return z.compareZones(), nil
 }
 
-// written is the value that an update leaves behind.
-func written(op *histories.Operation) histories.Datum {
+// valueLeft is the value that an update leaves behind.
+func valueLeft(op *histories.Operation) histories.Datum {
 	if op.F == histories.CAS {
 		return op.Result
 	}
@@ -196,7 +196,7 @@ func (z *zoneCheck) gatherReads() *zoneViolation {
 		}
 		c := &z.clusters[n]
 		if c.source != initialSource && op.Completed < z.h.Operations[c.source].Invoked {
-			return &zoneViolation{kind: kindFuture, ops: []int32{c.source, i}, asWrite: []int32{c.source}}
+			return &zoneViolation{kind: violationFuture, ops: []int32{c.source, i}, asWrite: []int32{c.source}}
 		}
 		c.first = min(c.first, op.Completed)
 		c.last = max(c.last, op.Invoked)

@@ -94,7 +94,7 @@ func (z *zoneCheck) linkChains() *zoneViolation {
 			return &zoneViolation{kind: z.phantom(histories.CAS, value), ops: z.withReader(i)}
 		}
 		if other := z.chain.next[up]; other != noCluster {
-			v := &zoneViolation{kind: kindLostUpdate, ops: append(z.withReader(i), z.withReader(other)...)}
+			v := &zoneViolation{kind: violationLostUpdate, ops: append(z.withReader(i), z.withReader(other)...)}
 			if s := z.clusters[up].source; s != initialSource {
 				v.ops, v.asWrite = append(v.ops, s), append(v.asWrite, s)
 			}
@@ -138,7 +138,7 @@ func (z *zoneCheck) findRing() *zoneViolation {
 		if z.chain.parent[i] == noCluster || z.chain.merged[i] {
 			continue
 		}
-		v := &zoneViolation{kind: kindRing}
+		v := &zoneViolation{kind: violationRing}
 		for n := int32(i); ; {
 			v.ops = append(v.ops, z.withReader(n)...)
 			if n = z.chain.next[n]; n == int32(i) {

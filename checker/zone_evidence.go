@@ -8,30 +8,30 @@ import (
 
 // Kinds of violation that have a name of their own.
 const (
-	kindPhantom    = "value nobody wrote"
-	kindFailed     = "value of a failed write"
-	kindFuture     = "value read before it was written"
-	kindLostUpdate = "two compare-and-sets of one value"
-	kindRing       = "compare-and-sets that expect each other's value"
-	kindStale      = "stale read"
-	kindOrder      = "operations that fit no one order"
+	violationPhantom    = "value nobody wrote"
+	violationFailed     = "value of a failed write"
+	violationFuture     = "value read before it was written"
+	violationLostUpdate = "two compare-and-sets of one value"
+	violationRing       = "compare-and-sets that expect each other's value"
+	violationStale      = "stale read"
+	violationOrder      = "operations that fit no one order"
 )
 
 // phantom names a value that has no cluster.
 func (z *zoneCheck) phantom(f histories.Func, value histories.Datum) string {
 	for _, i := range z.ops {
 		op := &z.h.Operations[i]
-		if op.Outcome == histories.Failed && op.F != histories.Read && written(op) == value {
-			return kindFailed
+		if op.Outcome == histories.Failed && op.F != histories.Read && valueLeft(op) == value {
+			return violationFailed
 		}
 	}
-	return kindPhantom
+	return violationPhantom
 }
 
 // conflict is the violation of two clusters that stand each before the other,
 // given the ends of their zones.
 func (z *zoneCheck) conflict(a, b cluster) *zoneViolation {
-	v := &zoneViolation{kind: kindOrder}
+	v := &zoneViolation{kind: violationOrder}
 	z.addExtent(v, a.first, a.last)
 	z.addExtent(v, b.first, b.last)
 	return v
@@ -40,7 +40,7 @@ func (z *zoneCheck) conflict(a, b cluster) *zoneViolation {
 // disorder is the violation of a chain: an operation completed at first,
 // before one of an earlier stage began at last.
 func (z *zoneCheck) disorder(first, last int32) *zoneViolation {
-	v := &zoneViolation{kind: kindOrder}
+	v := &zoneViolation{kind: violationOrder}
 	z.addExtent(v, first, last)
 	return v
 }
@@ -86,7 +86,7 @@ func (z *zoneCheck) clusterOf(op *histories.Operation) int32 {
 	if value, ok := z.returned(op); ok {
 		return z.values.find(z, value)
 	}
-	return z.values.find(z, written(op))
+	return z.values.find(z, valueLeft(op))
 }
 
 // leads reports whether a chain leads from one cluster to another.

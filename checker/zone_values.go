@@ -67,7 +67,7 @@ func (x *valueIndex) build(z *zoneCheck) error {
 
 // valueOf is the value of a cluster other than the initial one.
 func (z *zoneCheck) valueOf(cluster int) histories.Datum {
-	return written(&z.h.Operations[z.clusters[cluster].source])
+	return valueLeft(&z.h.Operations[z.clusters[cluster].source])
 }
 
 // slot is where a value stands or would stand; the value must be in range
