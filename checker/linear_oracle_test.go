@@ -22,7 +22,6 @@ func randomHistory(r *rand.Rand, m model, clients, operations, values int) (*his
 	type pending struct {
 		op      int
 		applied bool
-		gone    bool // invoked, outcome never told
 	}
 	var open []*pending
 	busy := make([]*pending, clients)
