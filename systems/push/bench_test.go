@@ -51,11 +51,8 @@ func BenchmarkCluster(b *testing.B) {
 			answered := 0
 			for i := 0; b.Loop(); i++ {
 				w := sim.New(sim.Config{Seed: uint64(i), Store: &sim.StoreConfig{SessionTimeout: 6 * time.Second}})
-				for n := int32(1); n <= 3; n++ {
-					_ = w.Add(ControllerID(n), NewController(cfg)) // the names are new
-				}
-				for _, id := range cfg.BrokerIDs() {
-					_ = w.Add(id, NewBroker(cfg))
+				if err := Add(w, cfg); err != nil {
+					b.Fatal(err)
 				}
 				readers := make([]*reader, bb.clients)
 				for n := range readers {

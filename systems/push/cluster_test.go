@@ -34,15 +34,9 @@ func newCluster3x5(t *testing.T, seed uint64, change func(*Config, *sim.Config))
 	if change != nil {
 		change(&c.cfg, &sc)
 	}
-	if err := c.cfg.Validate(); err != nil {
-		t.Fatal(err)
-	}
 	c.w = sim.New(sc)
-	for n := int32(1); n <= 3; n++ {
-		c.add(ControllerID(n), NewController(c.cfg))
-	}
-	for _, id := range c.cfg.BrokerIDs() {
-		c.add(id, NewBroker(c.cfg))
+	if err := Add(c.w, c.cfg); err != nil {
+		t.Fatal(err)
 	}
 	c.addClient()
 	return c
@@ -81,24 +75,13 @@ func (c *testCluster) controller(n int32) *Controller {
 	return k
 }
 
-// active is the controller that holds /controller and knows it; 0 if none.
+// active is the number of the controller that holds /controller and knows it; 0
+// if there is none.
 func (c *testCluster) active() int32 {
-	_, data, ok := c.w.Store().Get(controllerPath)
-	if !ok {
-		return 0
+	if id := ActiveController(c.w); id != "" {
+		return number(id) - controllerBase
 	}
-	n, err := decodeController(data)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	k := c.controller(n.BrokerID - controllerBase)
-	if k == nil {
-		return 0
-	}
-	if _, active := k.Active(); !active {
-		return 0
-	}
-	return n.BrokerID - controllerBase
+	return 0
 }
 
 // truth is the state of a partition in the store.

@@ -13,9 +13,8 @@ import (
 // where it cannot; each says so.
 type Config struct {
 	Guards Guards
-	// Brokers is the number of brokers, b1 to bN. Controllers are as many as
-	// are booted.
-	Brokers int
+	// Controllers and Brokers are how many there are: c1 to cN, b1 to bN.
+	Controllers, Brokers int
 	// Topics are created by the first controller once all brokers have
 	// registered, or BootstrapWait after it became active.
 	Topics []Topic
@@ -24,7 +23,7 @@ type Config struct {
 	// did before 2.7, rather than ask the controller with AlterPartition.
 	DirectISR bool
 	// MinInsyncReplicas is how many in-sync replicas a produce with acks=all
-	// needs (min.insync.replicas, 1).
+	// needs (min.insync.replicas; 2, as one has to ask of Kafka).
 	MinInsyncReplicas int
 	// BootstrapWait is how long the first controller waits for brokers to
 	// register before it creates the topics.
@@ -62,14 +61,15 @@ type Topic struct {
 	Replicas [][]int32
 }
 
-// DefaultConfig is five brokers and one topic "t" of twelve partitions with
-// three replicas each, all guards on.
-func DefaultConfig() Config {
+// Cluster configures controllers c1, c2, … and brokers b1, b2, … with one topic
+// t of so many partitions of three replicas each, and with every guard on.
+func Cluster(controllers, brokers, partitions int) Config {
 	return Config{
 		Guards:            AllGuards(),
-		Brokers:           5,
-		Topics:            []Topic{SpreadTopic("t", 12, 3, 5)},
-		MinInsyncReplicas: 1,
+		Controllers:       controllers,
+		Brokers:           brokers,
+		Topics:            []Topic{SpreadTopic("t", partitions, 3, brokers)},
+		MinInsyncReplicas: 2,
 		BootstrapWait:     2 * time.Second,
 		RequestTimeout:    2 * time.Second,
 		RetryBackoff:      100 * time.Millisecond,
@@ -80,6 +80,9 @@ func DefaultConfig() Config {
 		ISRNotification:   2 * time.Second,
 	}
 }
+
+// DefaultConfig is three controllers, five brokers and twelve partitions.
+func DefaultConfig() Config { return Cluster(3, 5, 12) }
 
 // SpreadTopic assigns partitions to brokers in turn: partition p goes to the
 // brokers p+1, p+2, ... of the circle 1 to brokers.
@@ -107,18 +110,23 @@ func (c *Config) Partitions() []protocol.Partition {
 }
 
 // BrokerIDs lists the brokers' node names, in order.
-func (c *Config) BrokerIDs() []node.ID {
-	ids := make([]node.ID, c.Brokers)
+func (c *Config) BrokerIDs() []node.ID { return ids(c.Brokers, BrokerID) }
+
+// ControllerIDs lists the controllers' node names, in order.
+func (c *Config) ControllerIDs() []node.ID { return ids(c.Controllers, ControllerID) }
+
+func ids(n int, name func(int32) node.ID) []node.ID {
+	ids := make([]node.ID, n)
 	for i := range ids {
-		ids[i] = BrokerID(int32(i) + 1)
+		ids[i] = name(int32(i) + 1)
 	}
 	return ids
 }
 
 // Validate says what a cluster could not run with.
 func (c *Config) Validate() error {
-	if c.Brokers < 1 {
-		return fmt.Errorf("push: %d brokers; at least one is needed", c.Brokers)
+	if c.Brokers < 1 || c.Controllers < 1 {
+		return fmt.Errorf("push: %d controllers and %d brokers; at least one of each is needed", c.Controllers, c.Brokers)
 	}
 	for _, t := range c.Topics {
 		if t.Name == "" {

@@ -21,10 +21,11 @@ type choice struct {
 	code       protocol.Code // the change is refused
 }
 
-// outcome is what became of one partition of a change.
+// outcome is what became of one partition of a change: the state that was
+// written, or why none was. RequestTimedOut says that nobody knows.
 type outcome struct {
 	code    protocol.Code
-	state   State // as in the store now; meaningful where code is None
+	state   State
 	version int32
 }
 
@@ -65,9 +66,9 @@ type work struct {
 	next        State
 	recipients  []int32
 	// unknown says that the answer to the last write was lost, so that the
-	// state in the store may be this very change.
-	unknown bool
-	again   bool
+	// state in the store may be this very change; doubt that this was ever so.
+	unknown, doubt bool
+	again          bool
 }
 
 func (m *changing) round(todo []int) {
@@ -112,7 +113,7 @@ func (m *changing) decide(i int) bool {
 	p, w := m.ps[i], &m.work[i]
 	if w.missing != nil {
 		m.c.traceState(TraceStoreRefused, p, State{Leader: protocol.NoLeader}, -1, w.missing.Error())
-		m.out[i] = outcome{code: protocol.UnknownTopicOrPartition}
+		m.refused(i, protocol.UnknownTopicOrPartition)
 		return false
 	}
 	if w.unknown && w.seen.equal(w.next) {
@@ -121,12 +122,12 @@ func (m *changing) decide(i int) bool {
 	}
 	if w.seen.ControllerEpoch > m.c.epoch {
 		m.c.traceState(TraceStoreRefused, p, w.seen, w.seenVersion, "written by a newer controller")
-		m.out[i] = outcome{code: protocol.NotController}
+		m.refused(i, protocol.NotController)
 		return false
 	}
 	choice := m.choose(p, w.seen, w.seenVersion)
 	if choice.code != protocol.None {
-		m.out[i] = outcome{code: choice.code, state: w.seen, version: w.seenVersion}
+		m.refused(i, choice.code)
 		return false
 	}
 	w.next = State{
@@ -139,6 +140,15 @@ func (m *changing) decide(i int) bool {
 	return true
 }
 
+// refused ends the change of a partition. Where an earlier write may have gone
+// through after all, no more can be said than that nobody knows.
+func (m *changing) refused(i int, code protocol.Code) {
+	if m.work[i].doubt {
+		code = protocol.RequestTimedOut
+	}
+	m.out[i] = outcome{code: code}
+}
+
 func (m *changing) write(i int, one func()) {
 	p, w := m.ps[i], &m.work[i]
 	set := node.StoreOp{Kind: node.Set, Path: p.statePath, Data: w.next.Encode(), Version: w.seenVersion}
@@ -147,6 +157,7 @@ func (m *changing) write(i int, one func()) {
 	}
 	m.c.session.multiOnce(m.c.checked(set), func(stats []node.Stat, err error) {
 		w.unknown = errors.Is(err, node.ErrSession)
+		w.doubt = w.doubt || w.unknown
 		switch {
 		case err == nil:
 			m.written(i, stats[1].Version)

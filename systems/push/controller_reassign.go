@@ -41,6 +41,9 @@ func (c *Controller) reassign(r *protocol.AlterReassignmentRequest, reply func(n
 		}
 		c.dropReplicas(p, dropped, func() { // U3
 			c.advance(p, func(o outcome) {
+				if o.code != protocol.None {
+					o.code = protocol.RequestTimedOut // the plan stands and will be carried on
+				}
 				reply(c.answer(o))
 				done()
 			})

@@ -32,7 +32,29 @@
 //
 // Kafka grew its protections one incident at a time. Each is a switch of
 // [Guards], all on by default as in Kafka 3.x, so that its worth can be shown
-// by switching it off. With all of them on the system still diverges.
+// by switching it off.
+//
+// # What all guards together leave open
+//
+// As long as every broker hears the pushes of a controller in their order, and
+// each new controller says everything again, a cache is late and never wrong:
+// the queues are what orders it. What breaks that order shows two truths, and
+// nothing in the design notices:
+//
+//   - A push that was overtaken by its own repetition puts a cache back to where
+//     it was, for good, or makes two brokers see the changes of two partitions
+//     in opposite orders.
+//   - A LeaderAndIsr that comes after its replica was deleted finds no leader
+//     epoch to be compared with. The replica comes back as leader with an empty
+//     log, beside the real one, and may empty the logs of those who follow it.
+//   - A change that was written and not pushed is unknown to everybody until
+//     the next controller is elected.
+//   - A leader that is cut off is taken for dead. Nobody tells it anything, and
+//     it serves on beside its successor.
+//   - A StopReplica that goes with a dropped queue leaves a broker in a role
+//     that the assignment no longer has.
+//
+// The stories in testdata tell each of these; run them with go test.
 //
 // # What is left out
 //

@@ -44,7 +44,7 @@ func TestAllAgreeUnlessPushesAreOvertaken(t *testing.T) {
 // and so is the store.
 func TestOvertakenPushesLeaveCachesWrong(t *testing.T) {
 	regressed, stayed := uint64(0), uint64(0)
-	p := profile{late: true, still: true}
+	p := profile{crashes: true, late: true, still: true}
 	for seed := uint64(1); seed <= *seeds; seed++ {
 		s := soak(t, seed, p)
 		if s.wrong[string(CacheRegress)] > 0 {

@@ -122,12 +122,7 @@ type soaked struct {
 // which nobody may disagree for lack of having been told.
 func soak(t *testing.T, seed uint64, p profile) *soaked {
 	t.Helper()
-	s := &soaked{testCluster: newCluster3x5(t, seed, func(c *Config, w *sim.Config) {
-		c.MinInsyncReplicas = 2
-		if p.change != nil {
-			p.change(c, w)
-		}
-	}), wrong: map[string]int{}}
+	s := &soaked{testCluster: newCluster3x5(t, seed, p.change), wrong: map[string]int{}}
 	audit := NewAudit(s.w.Now)
 	s.w.OnTrace(audit.Note)
 	acknowledged := map[protocol.Partition][]int64{}

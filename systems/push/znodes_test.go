@@ -115,6 +115,7 @@ func TestConfigurationsThatCannotRun(t *testing.T) {
 	}{
 		{"the default can", func(*Config) {}, ""},
 		{"no brokers", func(c *Config) { c.Brokers = 0 }, "at least one"},
+		{"no controller", func(c *Config) { c.Controllers = 0 }, "at least one"},
 		{"a replica on a broker that is not there", func(c *Config) { c.Brokers = 4 }, "brokers are 1 to 4"},
 		{"a replica twice on one broker", func(c *Config) { c.Topics[0].Replicas[3] = []int32{2, 2} }, "t-3 is assigned to broker 2 twice"},
 		{"a partition without replicas", func(c *Config) { c.Topics[0].Replicas[0] = nil }, "t-0 has no replicas"},
