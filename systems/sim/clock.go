@@ -20,7 +20,9 @@ const million = 1_000_000
 func (c *clock) at(now time.Duration) time.Duration {
 	d := int64(now - c.since)
 	if c.drift != 0 {
-		d += d/million*c.drift + d%million*c.drift/million
+		// d times the rate, rounded down, without overflow.
+		rate := million + c.drift
+		d = d/million*rate + d%million*rate/million
 	}
 	return c.local + time.Duration(d)
 }
@@ -35,12 +37,11 @@ func (c *clock) when(local, now time.Duration) time.Duration {
 		return c.since + local - c.local
 	}
 	hi, lo := bits.Mul64(uint64(local-c.local), million)
-	q, _ := bits.Div64(hi, lo, uint64(million+c.drift))
-	t := c.since + time.Duration(q)
-	for c.at(t) < local { // at most a few times: rounding
-		t++
+	d, rest := bits.Div64(hi, lo, uint64(million+c.drift))
+	if rest > 0 {
+		d++
 	}
-	return t
+	return c.since + time.Duration(d)
 }
 
 // set makes the clock jump ahead and run at another speed from now on.
