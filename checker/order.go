@@ -1,0 +1,107 @@
+package checker
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/stalemate-io/stalemate/histories"
+)
+
+// orderResult is the answer of the one-order check, and what it learnt on the
+// way.
+type orderResult struct {
+	Answer Answer
+	Reason string // why Undecided
+	flaws  []flaw
+	// registers are the keys with their states, by index into History.Keys;
+	// nil for keys without operations.
+	registers []*keyOrder
+	resolver  *resolver
+}
+
+// oneOrder says whether one order of all writes explains what every observer
+// saw; see graph for what that means. On one key it is decided by that key's
+// rules alone; across keys by the graph.
+func oneOrder(v *view, s *spec) *orderResult {
+	r := &resolver{v: v, spec: s, seen: make([]int32, len(v.history.Operations))}
+	res := &orderResult{Answer: Holds, resolver: r, registers: make([]*keyOrder, len(v.keys))}
+	v.eachKey(func(key int32) {
+		reg := r.resolve(key)
+		r.checkKey(reg)
+		res.registers[key] = reg
+	})
+	busy := 0
+	for _, reg := range res.registers {
+		if reg == nil {
+			continue
+		}
+		busy++
+		res.flaws = append(res.flaws, reg.flaws...)
+		if reg.undecided != "" && res.Reason == "" {
+			res.Reason = reg.undecided
+		}
+	}
+	switch {
+	case len(res.flaws) > 0:
+		res.Answer = Violated
+	case busy > 1:
+		res.acrossKeys()
+	case res.Reason != "":
+		res.Answer = Undecided
+	}
+	return res
+}
+
+// acrossKeys sorts the graph of the keys whose order is known. A cycle among
+// them is a violation whatever the others hide.
+func (res *orderResult) acrossKeys() {
+	registers := slices.Clone(res.registers)
+	for k, reg := range registers {
+		if reg != nil && reg.undecided != "" {
+			registers[k] = nil
+		}
+	}
+	g := newGraph(res.resolver, registers)
+	if g.sort() {
+		if res.Reason != "" {
+			res.Answer = Undecided
+		}
+		return
+	}
+	cycle := g.cycle()
+	if pair := res.guessed(cycle); pair != "" {
+		res.Answer, res.Reason = Undecided, pair
+		return
+	}
+	res.Answer = Violated
+	res.flaws = append(res.flaws, flaw{kind: kindFork, ops: cycle, key: noState, observer: noObserver})
+}
+
+// guessed names two writes of a cycle whose order was chosen and is not
+// certain; empty where the whole cycle is.
+func (res *orderResult) guessed(cycle []int32) string {
+	h := res.resolver.v.history
+	for n, i := range cycle {
+		j := cycle[(n+1)%len(cycle)]
+		a, b := &h.Operations[i], &h.Operations[j]
+		if a.Key != b.Key {
+			continue
+		}
+		reg := res.registers[a.Key]
+		from, to := res.resolver.seen[i], res.resolver.seen[j]
+		if !reg.chosen || from >= to || reg.relation.forced(from, to) {
+			continue
+		}
+		return fmt.Sprintf("the order of writes is not decided: there are no versions, and whether %s was overwritten by %s or the other way round%s nothing shows",
+			h.Data.Unpack(reg.states[from].value), h.Data.Unpack(reg.states[to].value), onKey(h, a.Key))
+	}
+	return ""
+}
+
+// sortedKeys gives the keys of a map in order, so that nothing depends on the
+// order of a map.
+func sortedKeys[V any](m map[int32]V) []int32 { return slices.Sorted(maps.Keys(m)) }
+
+// isRead reports whether an operation, by index, is a read.
+func (r *resolver) isRead(i int32) bool { return r.v.history.Operations[i].F == histories.Read }

@@ -1,0 +1,364 @@
+package checker
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/stalemate-io/stalemate/histories"
+)
+
+// state is one value that a register had, in its place among the others. State
+// 0 of a key is its initial value.
+type state struct {
+	value   histories.Datum
+	version int64 // UnknownVersion where the system gave none
+	// op is the write that made it, as an index into History.Operations, or
+	// noOp: the initial value, and what was read but written by no client.
+	op int32
+}
+
+const noOp int32 = -1
+
+// noState is the state of an operation that has none: it failed, is unknown and
+// was never seen, or what it returned says nothing.
+const noState int32 = -1
+
+// keyOrder is one key as the order checks see it: its states in order of
+// writing and what each operation wrote or saw.
+type keyOrder struct {
+	key    int32
+	states []state
+	// known gives, for each state, the operation by whose completion it or a
+	// later state certainly stood: the first acknowledged write or completed read
+	// of a state not older. noOp where none completed.
+	known []int32
+	// undecided says why the order of the states is not known; empty where it
+	// is. Then states is not in any order and known is nil.
+	undecided string
+	// chosen is set where the order is one of several possible ones: a checker
+	// may use it to show that something holds, never that it is broken.
+	chosen bool
+	// flaws are what no order could explain, found while making the order.
+	flaws []flaw
+	// relation is what is known of the order where versions do not give it;
+	// nil where they do.
+	relation *relation
+}
+
+// flaw is a violation of one order on one key, not yet put into words: the
+// operations that prove it.
+type flaw struct {
+	kind string
+	ops  []int32
+	key  int32
+	// observer tells whose view went wrong, for regress; else noObserver.
+	observer int32
+	why      string
+}
+
+// The kinds of anomalies.
+const (
+	kindRegress    = "regress"     // an observer went back to an older value
+	kindConflict   = "conflict"    // one version, two values, or versions against real time
+	kindFork       = "fork"        // two observers saw two writes in opposite orders
+	kindPhantom    = "phantom"     // a value that nobody had committed
+	kindStuck      = "stuck"       // still stale after heal and settling
+	kindDualLeader = "dual-leader" // one version, two leaders
+	kindStaleRead  = "stale"       // an old value; an anomaly only where that is not promised
+	kindNotLinear  = "not-linearizable"
+	kindTooStale   = "too-stale"  // a read beyond --max-staleness
+	kindLost       = "lost"       // an acknowledged element that is gone
+	kindNever      = "never-read" // an acknowledged element that nobody saw
+)
+
+// resolver makes the orders of the keys of a view.
+type resolver struct {
+	v    *view
+	spec *spec
+	// seen gives the state that each operation wrote or saw, by index into
+	// History.Operations; keys write to different places of it.
+	seen []int32
+}
+
+// resolve finds the states of a key and their order: by version where the
+// system gave versions, else by what real time, compare-and-sets and reads
+// decide.
+func (r *resolver) resolve(key int32) *keyOrder {
+	reg := &keyOrder{key: key}
+	for _, i := range r.v.keys[key] {
+		r.seen[i] = noState
+	}
+	if r.versioned(key) {
+		r.byVersion(reg)
+	} else {
+		r.byRelation(reg)
+	}
+	if reg.undecided == "" {
+		r.findKnown(reg)
+	}
+	return reg
+}
+
+// writes reports whether an operation that did not fail changes a register.
+func writes(op *histories.Operation) bool {
+	return op.Outcome != histories.Failed && (op.F == histories.Write || op.F == histories.CAS)
+}
+
+// written is the value that a write or compare-and-set leaves.
+func written(op *histories.Operation) histories.Datum {
+	if op.F == histories.CAS {
+		return op.Result
+	}
+	return op.Argument
+}
+
+// isSeen reports whether an operation is a read that says something.
+func (r *resolver) isSeen(op *histories.Operation) bool {
+	return op.F == histories.Read && !skipsRead(r.spec, op, actRead)
+}
+
+// versioned reports whether every acknowledged write of a key has a version.
+func (r *resolver) versioned(key int32) bool {
+	some := false
+	for _, i := range r.v.keys[key] {
+		op := &r.v.history.Operations[i]
+		if writes(op) && op.Outcome == histories.Happened {
+			if op.Version == histories.UnknownVersion {
+				return false
+			}
+			some = true
+		}
+	}
+	return some
+}
+
+// byVersion orders the states by the versions that the system gave them. An
+// unknown write has a place once somebody saw its version; until then it may
+// never have happened and constrains nothing.
+func (r *resolver) byVersion(reg *keyOrder) {
+	ops := r.v.history.Operations
+	list := r.v.keys[reg.key]
+	reg.states = make([]state, 1, len(list)/2+1)
+	reg.states[0] = state{r.spec.start(reg.key), histories.UnknownVersion, noOp}
+	for _, i := range list {
+		if op := &ops[i]; writes(op) && op.Outcome == histories.Happened {
+			reg.states = append(reg.states, state{written(op), op.Version, i})
+		}
+	}
+	reg.sortStates(r.v.history)
+	if missing := r.foreign(reg); len(missing) > 0 {
+		reg.states = append(reg.states, missing...)
+		reg.sortStates(r.v.history)
+	}
+	hint := 0
+	var values map[histories.Datum]int32
+	for _, i := range list {
+		op := &ops[i]
+		switch {
+		case writes(op) && op.Outcome == histories.Happened:
+			hint = reg.find(op.Version, hint)
+			r.seen[i] = int32(hint)
+			if written(op) != reg.states[hint].value {
+				reg.flaw(kindConflict, "two writes were acknowledged with one version", reg.states[hint].op, i)
+			}
+			reg.checkExpected(r.v.history, hint, i)
+		case r.isSeen(op) && op.Version == histories.UnknownVersion:
+			if values == nil {
+				values = reg.byValue()
+			}
+			if s, ok := values[op.Result]; !ok {
+				reg.flaw(kindPhantom, "", i)
+			} else if s == noState {
+				reg.undecided = "a read tells no version, and its value was written more than once"
+				return
+			} else {
+				r.seen[i] = s
+			}
+		case r.isSeen(op):
+			at := reg.find(op.Version, hint)
+			if at < 0 {
+				at = 0 // older than every write: foreign saw that it is the initial value
+			}
+			hint = at
+			if st := &reg.states[at]; st.value == op.Result {
+				r.seen[i] = int32(at)
+			} else {
+				r.mismatch(reg, at, i)
+			}
+		}
+	}
+	r.adopt(reg)
+}
+
+// mismatch notes a read that returned another value than its version has.
+func (r *resolver) mismatch(reg *keyOrder, at int, read int32) {
+	if st := &reg.states[at]; st.op != noOp {
+		reg.flaw(kindConflict, "the read tells the version of the write and another value", st.op, read)
+		return
+	}
+	for _, i := range r.v.keys[reg.key] {
+		if r.seen[i] == int32(at) && at != 0 {
+			reg.flaw(kindConflict, "two reads tell one version and two values", i, read)
+			return
+		}
+	}
+	reg.flaw(kindPhantom, "", read)
+}
+
+// sortStates puts the states in order of version, one for each version.
+func (reg *keyOrder) sortStates(h *histories.History) {
+	rest := reg.states[1:]
+	order := func(a, b state) int {
+		if c := cmp.Compare(a.version, b.version); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.op, b.op)
+	}
+	if !slices.IsSortedFunc(rest, order) {
+		slices.SortFunc(rest, order)
+	}
+	reg.states = slices.CompactFunc(reg.states, func(a, b state) bool {
+		return a.version == b.version && a.version != histories.UnknownVersion
+	})
+}
+
+// find gives the state with a version, or -1; hint is where to look first.
+func (reg *keyOrder) find(version int64, hint int) int {
+	for i := max(hint-1, 1); i <= hint+1 && i < len(reg.states); i++ {
+		if reg.states[i].version == version {
+			return i
+		}
+	}
+	at, ok := slices.BinarySearchFunc(reg.states[1:], version, func(s state, v int64) int {
+		return cmp.Compare(s.version, v)
+	})
+	if !ok {
+		return -1
+	}
+	return at + 1
+}
+
+// foreign gives states for the versions that were read and that no acknowledged
+// write made: writes of unknown outcome that took effect, and what nobody wrote.
+func (r *resolver) foreign(reg *keyOrder) []state {
+	ops := r.v.history.Operations
+	var found []state
+	var unknown map[histories.Datum]int32
+	have := make(map[int64]bool)
+	hint := 0
+	for _, i := range r.v.keys[reg.key] {
+		op := &ops[i]
+		if !r.isSeen(op) || op.Version == histories.UnknownVersion {
+			continue
+		}
+		if at := reg.find(op.Version, hint); at >= 0 {
+			hint = at
+			continue
+		}
+		if have[op.Version] {
+			continue
+		}
+		if unknown == nil {
+			unknown = r.unknownWrites(reg.key)
+		}
+		w, ok := unknown[op.Result]
+		switch {
+		case ok:
+			found = append(found, state{op.Result, op.Version, w})
+		case op.Result == reg.states[0].value && (len(reg.states) == 1 || op.Version < reg.states[1].version):
+			continue // the initial value, with the version it had
+		default:
+			reg.flaw(kindPhantom, "", i)
+			found = append(found, state{op.Result, op.Version, noOp})
+		}
+		have[op.Version] = true
+	}
+	return found
+}
+
+// unknownWrites gives the first unknown write of each value.
+func (r *resolver) unknownWrites(key int32) map[histories.Datum]int32 {
+	m := make(map[histories.Datum]int32)
+	for _, i := range r.v.keys[key] {
+		op := &r.v.history.Operations[i]
+		if writes(op) && op.Outcome == histories.Unknown {
+			if _, again := m[written(op)]; !again {
+				m[written(op)] = i
+			}
+		}
+	}
+	return m
+}
+
+// adopt gives unknown writes that were seen the state they made.
+func (r *resolver) adopt(reg *keyOrder) {
+	for s := range reg.states {
+		if op := reg.states[s].op; op != noOp {
+			r.seen[op] = int32(s)
+		}
+	}
+}
+
+// byValue finds states by value; noState stands for a value that several have.
+func (reg *keyOrder) byValue() map[histories.Datum]int32 {
+	m := make(map[histories.Datum]int32, len(reg.states))
+	for s := range reg.states {
+		if _, twice := m[reg.states[s].value]; twice {
+			m[reg.states[s].value] = noState
+		} else {
+			m[reg.states[s].value] = int32(s)
+		}
+	}
+	return m
+}
+
+// checkExpected notes a compare-and-set that succeeded on another value than
+// the one before it. Only consecutive versions show what was before it.
+func (reg *keyOrder) checkExpected(h *histories.History, at int, i int32) {
+	op := &h.Operations[i]
+	if op.F != histories.CAS || at == 0 {
+		return
+	}
+	before := &reg.states[at-1]
+	if before.op != noOp && before.version+1 == op.Version && before.value != op.Argument {
+		reg.flaw(kindConflict, "the compare-and-set succeeded on another value than the one it expected", before.op, i)
+	}
+}
+
+func (reg *keyOrder) flaw(kind, why string, ops ...int32) {
+	reg.flaws = append(reg.flaws, flaw{kind: kind, why: why, ops: ops, key: reg.key, observer: noObserver})
+}
+
+// findKnown fills known by one pass over the operations and one over the
+// states, from the newest to the oldest.
+func (r *resolver) findKnown(reg *keyOrder) {
+	ops := r.v.history.Operations
+	reg.known = make([]int32, len(reg.states))
+	for s := range reg.known {
+		reg.known[s] = noOp
+	}
+	sooner := func(s int32, i int32) {
+		if old := reg.known[s]; ops[i].Outcome == histories.Happened && (old == noOp || ops[i].Completed < ops[old].Completed) {
+			reg.known[s] = i
+		}
+	}
+	for _, i := range r.v.keys[reg.key] {
+		if s := r.seen[i]; s != noState {
+			sooner(s, i)
+		}
+	}
+	for s := len(reg.known) - 2; s >= 0; s-- {
+		if next := reg.known[s+1]; next != noOp {
+			sooner(int32(s), next)
+		}
+	}
+}
+
+// knownBefore reports whether state s or a later one certainly stood before a
+// position of the history.
+func (reg *keyOrder) knownBefore(h *histories.History, s int32, position int32) bool {
+	if int(s) >= len(reg.known) || reg.known[s] == noOp {
+		return false
+	}
+	return h.Operations[reg.known[s]].Completed < position
+}
