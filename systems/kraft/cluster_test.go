@@ -351,15 +351,32 @@ func TestSameSeedSameRun(t *testing.T) {
 }
 
 // BenchmarkCluster simulates the default cluster, 3 controllers, 5 brokers, 12
-// partitions, with 20 clients of 10 requests a second each.
+// partitions, with 20 clients of 10 requests a second each: nine questions of who
+// leads to one change of it.
 func BenchmarkCluster(b *testing.B) {
 	const clients, rate = 20, 10
 	for _, watched := range []bool{false, true} {
 		b.Run(fmt.Sprintf("watched=%t", watched), func(b *testing.B) {
 			c := newCluster(b, 1, Cluster(3, 5, 12))
 			c.ready(b)
-			w := &weather{cluster: c, storm: storm{writes: time.Second / clients / rate}, rand: stream(1)}
-			c.At(c.Now(), w.request)
+			r, nobody := stream(1), func(node.Message, error) {}
+			var request func()
+			request = func() {
+				p := protocol.Partition{Topic: "t", Index: int32(r.IntN(12))}
+				switch k := r.IntN(10); {
+				case k == 0:
+					m := &protocol.ElectLeadersRequest{Partition: p, Target: int32(1 + r.IntN(5))}
+					c.client.env.Call(c.active(), m, time.Second, nobody)
+				case k < 3:
+					m := &protocol.MetadataRequest{Partition: p, Path: protocol.ReadQuorum}
+					c.client.env.Call(c.active(), m, time.Second, nobody)
+				default:
+					m := &protocol.MetadataRequest{Partition: p, Path: protocol.ReadBroker}
+					c.client.env.Call(BrokerNode(int32(1+r.IntN(5))), m, time.Second, nobody)
+				}
+				c.At(c.Now()+time.Second/clients/rate, request)
+			}
+			c.At(c.Now(), request)
 			events, start := c.Events(), c.Now()
 			b.ReportAllocs()
 			b.ResetTimer()

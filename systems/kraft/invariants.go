@@ -15,8 +15,14 @@ import (
 // be behind one another but never disagree.
 type Invariants struct {
 	*raft.Watch
-	images  map[int64]sighting // by offset
-	applied map[node.Machine]int64
+	images map[int64]sighting // by offset
+	nodes  map[node.ID]*looked
+}
+
+// looked is how far one node, in one boot, has been looked at.
+type looked struct {
+	machine node.Machine
+	offset  int64
 }
 
 type sighting struct {
@@ -27,7 +33,7 @@ type sighting struct {
 // NewInvariants begins to watch a cluster that has not run yet.
 func NewInvariants() *Invariants {
 	return &Invariants{
-		Watch: raft.NewWatch(), images: map[int64]sighting{}, applied: map[node.Machine]int64{},
+		Watch: raft.NewWatch(), images: map[int64]sighting{}, nodes: map[node.ID]*looked{},
 	}
 }
 
@@ -52,13 +58,18 @@ func (v *Invariants) Check(now time.Duration, id node.ID, m node.Machine) error 
 	if err := v.Observe(now, replica); err != nil {
 		return err
 	}
-	if v.applied[m] == image.Offset {
+	l := v.nodes[id]
+	if l == nil || l.machine != m {
+		l = &looked{machine: m}
+		v.nodes[id] = l
+	}
+	if l.offset == image.Offset {
 		return nil
 	}
-	if image.Offset < v.applied[m] {
-		return fmt.Errorf("image of %s went back from offset %d to %d", id, v.applied[m], image.Offset)
+	if image.Offset < l.offset {
+		return fmt.Errorf("image of %s went back from offset %d to %d", id, l.offset, image.Offset)
 	}
-	v.applied[m] = image.Offset
+	l.offset = image.Offset
 	f := image.Fingerprint()
 	if s, ok := v.images[image.Offset]; ok && s.fingerprint != f {
 		return fmt.Errorf("images differ: %s and %s have both applied the log up to offset %d", id, s.by, image.Offset)

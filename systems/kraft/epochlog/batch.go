@@ -25,6 +25,8 @@ type Batch struct {
 	Control bool
 	// Records are the payloads, one offset each.
 	Records [][]byte
+
+	encoded []byte // for the disk; made by the log that the batch was born in
 }
 
 // End is the offset after the last record.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math"
 	"sort"
+	"strconv"
 
 	"github.com/stalemate-io/stalemate/systems/node"
 )
@@ -29,14 +30,35 @@ type Log struct {
 	// The log lives in numbered segments, so that its beginning can be
 	// dropped; dropped counts the batches of the first segment that are no
 	// longer part of the log but still on disk.
-	first    int
-	segments []int // batches in each segment, the first being number first
+	first    int // number of the first segment
+	segments []segment
 	dropped  int
 }
 
+// maxSegments is more than a log ever has at once.
+const maxSegments = 1 << 20
+
+// segment is a piece of the log on disk.
+type segment struct {
+	name    string
+	batches int
+}
+
+// newSegments gives empty segments from a number on.
+func (l *Log) newSegments(number, count int) []segment {
+	s := make([]segment, count)
+	for i := range s {
+		s[i].name = l.segmentName(number + i)
+	}
+	return s
+}
+
+func (l *Log) segmentName(number int) string { return l.name + "." + strconv.Itoa(number) }
+
 // Open reads the log of that name from the disk; it is empty if there is none.
 func Open(disk node.Disk, name string) (*Log, error) {
-	l := &Log{disk: disk, name: name, segments: []int{0}}
+	l := &Log{disk: disk, name: name}
+	l.segments = l.newSegments(0, 1)
 	if meta := disk.Read(name + ".start"); meta != nil {
 		if err := l.decodeStart(meta); err != nil {
 			return nil, err
@@ -44,7 +66,7 @@ func Open(disk node.Disk, name string) (*Log, error) {
 	}
 	end := int64(math.MinInt64)
 	for i := range l.segments {
-		for _, p := range disk.Records(l.segment(i)) {
+		for _, p := range disk.Records(l.segments[i].name) {
 			b, err := decode(p)
 			if err != nil {
 				return nil, fmt.Errorf("log %s: after offset %d: %w", name, end, err)
@@ -53,7 +75,7 @@ func Open(disk node.Disk, name string) (*Log, error) {
 				return nil, fmt.Errorf("log %s: batch at offset %d, expected %d", name, b.Base, end)
 			}
 			end = b.End()
-			l.segments[i]++
+			l.segments[i].batches++
 			if b.Base < l.start {
 				l.dropped++
 				continue
@@ -65,8 +87,6 @@ func Open(disk node.Disk, name string) (*Log, error) {
 	l.durable = l.End()
 	return l, nil
 }
-
-func (l *Log) segment(i int) string { return fmt.Sprintf("%s.%d", l.name, l.first+i) }
 
 func (l *Log) encodeStart() []byte {
 	out := binary.AppendUvarint(nil, uint64(l.first))
@@ -89,7 +109,10 @@ func (l *Log) decodeStart(p []byte) error {
 		}
 		p = p[n:]
 	}
-	l.first, l.segments, l.start = int(v[0]), make([]int, v[1]), v[2]
+	if v[0] < 0 || v[1] < 1 || v[1] > maxSegments || v[2] < 0 {
+		return fmt.Errorf("log %s: file %s.start names segment %d of %d and offset %d", l.name, l.name, v[0], v[1], v[2])
+	}
+	l.first, l.segments, l.start = int(v[0]), l.newSegments(int(v[0]), int(v[1])), v[2]
 	l.epochs = epochs{{int32(v[3]), l.start}}
 	return nil
 }
@@ -133,9 +156,12 @@ func (l *Log) Append(b *Batch) error {
 	}
 	l.batches = append(l.batches, b)
 	l.epochs.append(b.Epoch, b.Base)
-	last := len(l.segments) - 1
-	l.segments[last]++
-	l.disk.Append(l.segment(last), b.encode())
+	if b.encoded == nil {
+		b.encoded = b.encode()
+	}
+	last := &l.segments[len(l.segments)-1]
+	last.batches++
+	l.disk.Append(last.name, b.encoded)
 	return nil
 }
 
@@ -240,15 +266,15 @@ func (l *Log) Truncate(to int64) {
 	l.durable = min(l.durable, l.End())
 	// The last segment first: a crash in between must not leave a gap.
 	surplus := -l.dropped - keep
-	for _, n := range l.segments {
-		surplus += n
+	for _, g := range l.segments {
+		surplus += g.batches
 	}
 	for i := len(l.segments) - 1; surplus > 0; i-- {
-		cut := min(surplus, l.segments[i])
-		l.segments[i] -= cut
-		surplus -= cut
-		if cut > 0 {
-			l.disk.Truncate(l.segment(i), l.segments[i])
+		g := &l.segments[i]
+		if cut := min(surplus, g.batches); cut > 0 {
+			g.batches -= cut
+			surplus -= cut
+			l.disk.Truncate(g.name, g.batches)
 		}
 	}
 }
@@ -265,10 +291,10 @@ func (l *Log) Compact(offset int64, epoch int32) {
 	l.start = offset
 	l.epochs.compact(offset, epoch)
 	l.dropped += gone
-	l.segments = append(l.segments, 0)
+	l.segments = append(l.segments, l.newSegments(l.first+len(l.segments), 1)...)
 	old := l.first
-	for len(l.segments) > 1 && l.segments[0] <= l.dropped {
-		l.dropped -= l.segments[0]
+	for len(l.segments) > 1 && l.segments[0].batches <= l.dropped {
+		l.dropped -= l.segments[0].batches
 		l.segments = l.segments[1:]
 		l.first++
 	}
@@ -279,7 +305,7 @@ func (l *Log) Compact(offset int64, epoch int32) {
 func (l *Log) Reset(offset int64, epoch int32) {
 	old := l.first
 	l.first += len(l.segments)
-	l.segments, l.dropped = []int{0}, 0
+	l.segments, l.dropped = l.newSegments(l.first, 1), 0
 	l.batches, l.start, l.durable = nil, offset, 0
 	l.epochs = epochs{{epoch, offset}}
 	l.cuts++
@@ -291,7 +317,7 @@ func (l *Log) Reset(offset int64, epoch int32) {
 func (l *Log) saveStart(old int) {
 	l.disk.Write(l.name+".start", l.encodeStart())
 	for n := old; n < l.first; n++ {
-		l.disk.Truncate(fmt.Sprintf("%s.%d", l.name, n), 0)
+		l.disk.Truncate(l.segmentName(n), 0)
 	}
 }
 
