@@ -114,4 +114,4 @@ func TestGuardsEarnTheirPlace(t *testing.T) {
 }
 
 // seeds is how many runs each soak makes.
-var seeds = flag.Uint64("seeds", 60, "how many seeds each soak of a push cluster tries")
+var seeds = flag.Uint64("seeds", 40, "how many seeds each soak of a push cluster tries")
