@@ -132,7 +132,15 @@ func (j *judgement) explain(v *Verdict) {
 			v.AnomalyCounts[kindStaleRead] = len(j.stale.stale)
 		}
 	}
-	show(kindNotLinear, len(j.linear.Failures), func(i int) Anomaly { return x.linear(&j.linear.Failures[i]) })
+	failures := j.linear.Failures
+	if len(v.Anomalies) > 0 {
+		// What the order check found says more; one proof of the search will do.
+		failures = failures[:min(len(failures), 1)]
+	}
+	show(kindNotLinear, len(failures), func(i int) Anomaly { return x.linear(&failures[i]) })
+	if len(failures) > 0 {
+		v.AnomalyCounts[kindNotLinear] = len(j.linear.Failures)
+	}
 	if j.set != nil {
 		show(kindLost, len(j.set.lost), func(i int) Anomaly { return x.lost(j.set.lost[i]) })
 	}

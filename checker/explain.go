@@ -325,7 +325,7 @@ func (x *explainer) linear(f *linearFailure) Anomaly {
 			a.Witness[n].Text += "; only its invocation matters"
 		}
 	}
-	a.Text = x.list(f.Kind+": no order of these operations agrees with real time", f.Witness)
+	a.Text = fmt.Sprintf("%s: no order of these %s agrees with real time", f.Kind, plural(len(f.Witness), "operation"))
 	if len(f.Witness) > 0 {
 		last := f.Witness[len(f.Witness)-1]
 		a.Node = x.h.Nodes[x.h.Operations[last].Node]

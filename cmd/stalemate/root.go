@@ -21,6 +21,11 @@ failed, 254 bad usage or bad input.`,
 		SilenceErrors: true,
 	}
 	root.AddCommand(
+		newRun(),
+		newDemo(),
+		newCheck(),
+		newConvert(),
+		newDoctor(),
 		newVersion(),
 	)
 	return root

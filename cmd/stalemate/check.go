@@ -1,0 +1,257 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/stalemate-io/stalemate/checker"
+	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/reports"
+)
+
+// checkFlags are what the command line says about the checks.
+type checkFlags struct {
+	model, initial, format, require, engine string
+	keyed, json                             bool
+	maxStaleness, timeout                   time.Duration
+	memory                                  int
+}
+
+func newCheck() *cobra.Command {
+	var f checkFlags
+	c := &cobra.Command{
+		Use:   "check HISTORY|RUN...",
+		Short: "Say what recorded histories show: linearizable, ordered lag or divergent",
+		Long: `Checks histories in any format (JSONL, JSON, Jepsen's history.edn, history.txt
+and logs; plain, gzip or Zstandard; "-" is the standard input) and folders of
+runs, which say themselves what they were made with and promise; a run's
+verdict.json is written anew.
+
+Exit codes: 0 every history held what was asked, 1 one did not (this wins over
+the rest), 2 one could not be decided, 3 nothing in one could be checked, 254
+bad usage or bad input.`,
+		Example: `  stalemate check store/latest
+  stalemate check history.edn --model cas-register --initial 0
+  stalemate check history.jsonl --require ordered-lag --max-staleness 500ms
+  stalemate check store/*/latest --json`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.check(c, args) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.model, "model", "", "what the system stores: "+fmt.Sprint(checker.Models())+"; told from the history by default")
+	flags.StringVar(&f.initial, "initial", "nil", "value of every key before the first operation, as EDN")
+	flags.StringVar(&f.format, "format", "auto", "format of the histories: auto, jsonl, json, edn or text")
+	flags.BoolVar(&f.keyed, "keyed", false, "take each value for [key value]")
+	flags.StringVar(&f.require, "require", "", "level that must hold: "+fmt.Sprint(checker.Levels())+"; linearizable by default, what a run promises for a run")
+	flags.DurationVar(&f.maxStaleness, "max-staleness", 0, "how stale a read may be at most (500ms)")
+	flags.StringVar(&f.engine, "engine", "auto", "engine for linearizability: auto, fast, windowed or porcupine")
+	flags.DurationVar(&f.timeout, "timeout", 0, "time for the search in one history and read path (default 5m)")
+	flags.IntVar(&f.memory, "memory", 0, "memory for the search, in MB (default 2048)")
+	flags.BoolVar(&f.json, "json", false, "print verdict.json instead of text")
+	return c
+}
+
+// checked is what came of one argument.
+type checked struct {
+	name    string
+	verdict *checker.Verdict
+	err     error
+}
+
+func (f *checkFlags) check(c *cobra.Command, args []string) error {
+	o, read, err := f.options()
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	// Histories are large, live to the end and hold few pointers: collecting
+	// garbage at twice their size would only cost memory.
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
+	style := textStyle(c.OutOrStdout())
+	code := exitHolds
+	for _, name := range args {
+		r := f.one(c.Context(), c.InOrStdin(), name, o, read)
+		code = worse(code, r.code())
+		if err := f.print(c, r, len(args) > 1, style); err != nil {
+			return &exitError{exitFailed, err}
+		}
+	}
+	if code != exitHolds {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+// options makes the checker's options of the flags.
+func (f *checkFlags) options() (checker.Options, histories.ReadOptions, error) {
+	o := checker.Options{
+		Model: f.model, MaxStaleness: f.maxStaleness,
+		Engine: f.engine, Timeout: f.timeout, MemoryMB: f.memory,
+	}
+	var read histories.ReadOptions
+	initial, err := histories.ParseEDN(f.initial)
+	if err != nil {
+		return o, read, fmt.Errorf("--initial: %w", err)
+	}
+	o.Default = initial
+	if f.require != "" {
+		if o.Promise, err = checker.ParseLevel(f.require); err != nil {
+			return o, read, fmt.Errorf("--require: %w", err)
+		}
+	}
+	if f.maxStaleness < 0 || f.timeout < 0 || f.memory < 0 {
+		return o, read, errors.New("expected --max-staleness, --timeout and --memory not to be negative")
+	}
+	read.Keyed = f.keyed
+	if read.Format, err = histories.ParseFormat(f.format); err != nil {
+		return o, read, fmt.Errorf("--format: %w", err)
+	}
+	return o, read, nil
+}
+
+// one checks a history or a run.
+func (f *checkFlags) one(ctx context.Context, stdin io.Reader, name string, o checker.Options, read histories.ReadOptions) checked {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		run, err := histories.OpenRun(name)
+		if err != nil {
+			return checked{name: name, err: err}
+		}
+		v, err := checkRun(ctx, run, o)
+		return checked{name, v, err}
+	}
+	var h *histories.History
+	var err error
+	if name == "-" {
+		name, read.Name = "standard input", "standard input"
+		h, err = histories.ReadHistory(stdin, read)
+	} else {
+		h, err = histories.ReadFile(name, read)
+	}
+	if err != nil {
+		return checked{name: name, err: err}
+	}
+	v, err := checker.CheckContext(ctx, h, o)
+	return checked{name, v, err}
+}
+
+// checkRun checks a run by what its folder says and writes the verdict there.
+// What the options say takes precedence; a promise that they name holds for
+// every read path, and such a verdict is not the run's own and is not written.
+func checkRun(ctx context.Context, run *histories.Run, o checker.Options) (*checker.Verdict, error) {
+	h, err := run.History()
+	if err != nil {
+		return nil, err
+	}
+	own := o.Model == "" && o.Promise == "" && o.MaxStaleness == 0 && o.Default.IsNil() && (o.Engine == "" || o.Engine == "auto")
+	if o.Model == "" {
+		o.Model = run.Info.Model
+	}
+	if o.Promise == "" {
+		o.Promises = make(map[string]checker.Level, len(run.Info.Promises))
+		for path, level := range run.Info.Promises {
+			o.Promises[path] = checker.Level(level)
+		}
+	}
+	o.Initial = make(map[histories.Value]histories.Value, len(run.Info.Initial))
+	for _, i := range run.Info.Initial {
+		o.Initial[i.Key] = i.Value
+	}
+	v, err := checker.CheckContext(ctx, h, o)
+	if err != nil {
+		return nil, err
+	}
+	if own {
+		text, err := verdictJSON(v)
+		if err != nil {
+			return nil, err
+		}
+		if err := run.WriteFile(histories.VerdictFile, text); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+// verdictJSON is the content of verdict.json.
+func verdictJSON(v *checker.Verdict) ([]byte, error) {
+	text, err := json.MarshalIndent(v, "", "  ")
+	return append(text, '\n'), err
+}
+
+// code is the exit code for one history.
+func (r *checked) code() int {
+	switch {
+	case errors.Is(r.err, checker.ErrNothingChecked):
+		return exitFailed
+	case r.err != nil:
+		return exitUsage
+	case r.verdict.Holds == checker.Violated:
+		return exitViolated
+	case r.verdict.Holds == checker.Undecided:
+		return exitUndecided
+	}
+	return exitHolds
+}
+
+// severity orders exit codes: a violation wins over bad input, that over
+// nothing checked, that over undecided.
+var severity = map[int]int{exitHolds: 0, exitUndecided: 1, exitFailed: 2, exitUsage: 3, exitViolated: 4}
+
+func worse(a, b int) int {
+	if severity[b] > severity[a] {
+		return b
+	}
+	return a
+}
+
+// print writes what came of one history. Of several, those that held take one
+// line.
+func (f *checkFlags) print(c *cobra.Command, r checked, several bool, style reports.TextOptions) error {
+	out := c.OutOrStdout()
+	if r.err != nil {
+		text := r.err.Error()
+		var bad *histories.InputError
+		if !errors.As(r.err, &bad) {
+			text = r.name + ": " + text
+		}
+		_, err := fmt.Fprintln(c.ErrOrStderr(), "stalemate:", text)
+		return err
+	}
+	switch {
+	case f.json:
+		text, err := verdictJSON(r.verdict)
+		if err != nil {
+			return err
+		}
+		_, err = out.Write(text)
+		return err
+	case several && r.verdict.Holds == checker.Holds:
+		return reports.Line(out, r.name, r.verdict, style)
+	case several:
+		if err := reports.Line(out, r.name, r.verdict, style); err != nil {
+			return err
+		}
+	}
+	return reports.Text(out, r.name, r.verdict, style)
+}
+
+// textStyle is how text looks on an output.
+func textStyle(out io.Writer) reports.TextOptions {
+	f, ok := out.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" || !term.IsTerminal(int(f.Fd())) {
+		return reports.TextOptions{}
+	}
+	o := reports.TextOptions{Color: true}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+		o.Width = min(width, 100)
+	}
+	return o
+}
