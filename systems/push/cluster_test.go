@@ -70,11 +70,6 @@ func (c *testCluster) broker(n int32) *Broker {
 	return b
 }
 
-func (c *testCluster) controller(n int32) *Controller {
-	k, _ := c.w.Machine(ControllerID(n)).(*Controller)
-	return k
-}
-
 // active is the number of the controller that holds /controller and knows it; 0
 // if there is none.
 func (c *testCluster) active() int32 {

@@ -164,9 +164,12 @@ func decodeTopic(path string, data []byte) (topicNode, error) {
 	if err := json.Unmarshal(data, &t); err != nil {
 		return t, badPayload(path, data, err)
 	}
-	for p := range t.Partitions {
+	for p, replicas := range t.Partitions {
 		if _, err := strconv.ParseUint(p, 10, 31); err != nil {
 			return t, badPayload(path, data, err)
+		}
+		if len(minus(replicas, t.RemovingReplicas[p])) == 0 {
+			return t, badPayload(path, data, fmt.Errorf("partition %s has no replicas, or none that stays", p))
 		}
 	}
 	return t, nil

@@ -55,6 +55,21 @@ func TestStateReadsWhatKafkaWrites(t *testing.T) {
 	}
 }
 
+func TestTopicsThatNobodyCanHost(t *testing.T) {
+	for _, bad := range []string{
+		"", `{"partitions":{"x":[1]}}`, `{"partitions":{"-1":[1]}}`, `{"partitions":{"0":[]}}`,
+		`{"partitions":{"0":[1]},"removing_replicas":{"0":[1]}}`,
+	} {
+		if _, err := decodeTopic("/where", []byte(bad)); err == nil || !strings.Contains(err.Error(), "/where") {
+			t.Errorf("%q: error %v, want one that names the node", bad, err)
+		}
+	}
+	n, err := decodeTopic("/where", []byte(`{"version":3,"partitions":{"0":[3,1,2]},"adding_replicas":{"0":[3]},"removing_replicas":{"0":[2]},"topic_id":"x"}`))
+	if err != nil || !slices.Equal(n.Partitions["0"], []int32{3, 1, 2}) || !slices.Equal(n.AddingReplicas["0"], []int32{3}) {
+		t.Errorf("a topic of Kafka's reads as %+v, %v", n, err)
+	}
+}
+
 func FuzzDecodeState(f *testing.F) {
 	f.Add([]byte(`{"controller_epoch":7,"leader":1,"version":1,"leader_epoch":4,"isr":[1,2]}`))
 	f.Add([]byte(`{"controller_epoch":7,"leader":1,"version":1,"leader_epoch":4,"isr":[]}`))
