@@ -22,6 +22,7 @@ failed, 254 bad usage or bad input.`,
 	}
 	root.AddCommand(
 		newRun(),
+		newCheck(),
 		newDemo(),
 		newCheck(),
 		newConvert(),
