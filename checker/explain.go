@@ -33,10 +33,11 @@ func (x *explainer) one(i int32) Witness {
 	w := Witness{
 		Index: int(op.Invoked), Process: int(op.Process),
 		F: functionName(x.h, op.F), Value: x.value(op), Node: x.h.Nodes[op.Node],
-		Text: x.text(i),
+		Outcome: outcomeName(op.Outcome), Text: x.text(i),
 	}
 	if op.Call != histories.UnknownTime {
-		w.CallMS = ms(op.Call)
+		c := ms(op.Call)
+		w.CallMS = &c
 	}
 	if op.Outcome == histories.Happened && op.Return != histories.UnknownTime {
 		r := ms(op.Return)
@@ -47,6 +48,17 @@ func (x *explainer) one(i int32) Witness {
 		w.Version = &v
 	}
 	return w
+}
+
+// outcomeName is the type of the event that ended an operation.
+func outcomeName(o histories.Outcome) string {
+	switch o {
+	case histories.Happened:
+		return histories.OK.String()
+	case histories.Failed:
+		return histories.Fail.String()
+	}
+	return histories.Info.String()
 }
 
 // value is what an operation wrote or returned, as verdict.json shows it.

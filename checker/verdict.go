@@ -109,8 +109,11 @@ type Witness struct {
 	F       string          `json:"f"`
 	Value   histories.Value `json:"value"`
 	Node    string          `json:"node,omitempty"`
-	CallMS  float64         `json:"call_ms"`
-	// ReturnMS is absent where the outcome is unknown.
+	// Outcome is ok, fail or info, as in the history.
+	Outcome string `json:"outcome"`
+	// CallMS and ReturnMS are milliseconds since the start of the run, absent
+	// where the history has no times; ReturnMS also where nothing came back.
+	CallMS   *float64 `json:"call_ms,omitempty"`
 	ReturnMS *float64 `json:"return_ms,omitempty"`
 	Version  *int64   `json:"version,omitempty"`
 	Text     string   `json:"text"`
