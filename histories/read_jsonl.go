@@ -129,7 +129,12 @@ func (b *batch) decodeLine(p *jsonParser, c byte, line int) error {
 	} else {
 		b.events = append(b.events, Event{})
 	}
-	err := p.event(&b.events[len(b.events)-1])
+	e := &b.events[len(b.events)-1]
+	if canonicalEvent(p.buf[p.pos:], p.intern, e) {
+		b.lines = append(b.lines, line)
+		return nil
+	}
+	err := p.event(e)
 	if err == nil {
 		if _, more := p.skip(); more {
 			err = p.fail("expected the end of the line after the event, found %s", p.found())

@@ -1,0 +1,68 @@
+package histories
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// TestCanonicalLinesReadAlike holds the short way of reading a line against the
+// general parser, on lines as they are written and on the same lines damaged by
+// a byte: whatever the short way takes, the general parser reads as the same.
+func TestCanonicalLinesReadAlike(t *testing.T) {
+	taken, left := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		value := rapid.OneOf(
+			rapid.Just(Nil),
+			rapid.Map(rapid.Int64(), Int),
+			rapid.Map(rapid.Int64Range(0, 1000), Int),
+			rapid.Map(rapid.String(), String),
+			rapid.Custom(func(t *rapid.T) Value {
+				n := rapid.Int64Range(-2, 12345)
+				return List(Int(n.Draw(t, "old")), Int(n.Draw(t, "new")))
+			}),
+			rapid.Just(Keyword("timeout")),
+		)
+		name := rapid.SampledFrom([]string{"", "zk1", "a name longer than a word of eight bytes", "tab\t", "quote\"", `back\`, "\x7f", "é"})
+		e := Event{
+			Index:   rapid.IntRange(0, 1<<40).Draw(t, "index"),
+			Time:    rapid.Int64Min(-1).Draw(t, "time"),
+			Process: Process{Client: rapid.IntRange(0, 99).Draw(t, "client")},
+			Type:    rapid.SampledFrom([]Type{Invoke, OK, Fail, Info}).Draw(t, "type"),
+			F:       rapid.SampledFrom([]string{"read", "write", "cas", "a\nb"}).Draw(t, "f"),
+			Key:     value.Draw(t, "key"),
+			Value:   value.Draw(t, "value"),
+			Node:    name.Draw(t, "node"),
+			Path:    name.Draw(t, "path"),
+			Error:   rapid.SampledFrom([]string{"", "", "timed out"}).Draw(t, "error"),
+		}
+		if rapid.Bool().Draw(t, "versioned") {
+			e.Version = At(rapid.Int64Min(0).Draw(t, "version"))
+		}
+		line := e.AppendJSON(nil)
+		if rapid.Bool().Draw(t, "damaged") {
+			at := rapid.IntRange(0, len(line)-1).Draw(t, "at")
+			line[at] = rapid.SampledFrom([]byte(`"\{}[],: 0-9.eE`+"\x00\x7f\x80")).Draw(t, "byte")
+		}
+		var short, general Event
+		if !canonicalEvent(line, new(interner), &short) {
+			left++
+			return
+		}
+		taken++
+		p := jsonParser{buf: line, final: true}
+		if err := p.event(&general); err != nil {
+			t.Fatalf("%s\nthe short way takes what the general parser refuses: %v", line, err)
+		}
+		if _, more := p.skip(); more {
+			t.Fatalf("%s\nthe short way takes a line that goes on after its event", line)
+		}
+		if d := cmp.Diff(general, short, cmp.AllowUnexported(Value{}, Version{})); d != "" {
+			t.Fatalf("%s\nthe short way reads it differently (-general +short):\n%s", line, d)
+		}
+	})
+	if taken == 0 || left == 0 {
+		t.Fatalf("%d lines were taken by the short way and %d left: one of the two was never tried", taken, left)
+	}
+}
