@@ -32,7 +32,7 @@ func (x *explainer) one(i int32) Witness {
 	op := &x.h.Operations[i]
 	w := Witness{
 		Index: int(op.Invoked), Process: int(op.Process),
-		F: functionName(x.h, op.F), Value: x.value(op), Node: x.h.Nodes[op.Node],
+		F: functionName(x.h, op.F), Key: x.key(op.Key), Value: x.value(op), Node: x.h.Nodes[op.Node],
 		Outcome: outcomeName(op.Outcome), Text: x.text(i),
 	}
 	if op.Call != histories.UnknownTime {

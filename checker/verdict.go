@@ -107,6 +107,7 @@ type Witness struct {
 	Index   int             `json:"index"`
 	Process int             `json:"process"`
 	F       string          `json:"f"`
+	Key     string          `json:"key,omitempty"`
 	Value   histories.Value `json:"value"`
 	Node    string          `json:"node,omitempty"`
 	// Outcome is ok, fail or info, as in the history.
