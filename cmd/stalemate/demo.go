@@ -136,7 +136,7 @@ func (d *demo) record(ctx context.Context, s scene, round int) (*histories.Run, 
 	if err := end(ctx, run, d.onEnsemble(ctx, p, run)); err != nil {
 		return nil, nil, err
 	}
-	v, err := verdictOf(run, p.settings.timeout)
+	v, err := verdictOf(ctx, run, p.settings.timeout)
 	return run, v, err
 }
 
@@ -173,7 +173,6 @@ func table(v *checker.Verdict) string {
 	for _, path := range zookeeper.Paths() {
 		p := v.Paths[path.Name]
 		if p == nil {
-			row(path.Name, words(path.Promise), "not read", "", "", "")
 			continue
 		}
 		held, lag := string(p.Holds), "-"

@@ -31,9 +31,9 @@ func scenes() []scene {
 		{
 			name:   "demo-slow-follower",
 			title:  "slow follower",
-			text:   "What the leader sends to one follower takes 100 ms longer, for four seconds.",
+			text:   "What the leader sends to one follower takes 100 ms longer, for five of eight seconds.",
 			why:    "A get answers from the follower's memory; a sync first lets what is under way arrive.",
-			flags:  "--faults=slow-link --fault-for=4s --time=7s --fault-every=7s",
+			flags:  "--faults=slow-link --fault-for=5s --time=8s --fault-every=8s",
 			stale:  []string{zookeeper.PathGet},
 			rounds: 2,
 			fresh:  append([]string{zookeeper.PathSync}, quorum...),
@@ -95,5 +95,22 @@ func (s scene) told(v *checker.Verdict) string {
 	if len(stale) > 0 {
 		said = "Stale: " + strings.Join(stale, ", ") + "; never stale: " + strings.Join(fresh, ", ") + "."
 	}
+	if node := worst(v.Paths[zookeeper.PathGet]); node.StaleReads > 0 {
+		said += fmt.Sprintf(" Through %s, %d of %d gets\n  were stale.", node.Name, node.StaleReads, node.Reads)
+	}
 	return "  " + said + "\n  " + s.why
+}
+
+// worst gives the node with the most stale reads.
+func worst(v *checker.Verdict) checker.Share {
+	var most checker.Share
+	if v == nil {
+		return most
+	}
+	for _, node := range v.Nodes {
+		if node.StaleReads > most.StaleReads {
+			most = node
+		}
+	}
+	return most
 }

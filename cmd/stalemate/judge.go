@@ -1,7 +1,8 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,29 +11,26 @@ import (
 	"github.com/stalemate-io/stalemate/histories"
 )
 
-// judge checks a run's history and prints the verdict.
+// judge checks a run that has just ended, as stalemate check does later on, and
+// prints the verdict. It goes on after an interrupt: what was recorded until
+// then is judged.
 func judge(c *cobra.Command, run *histories.Run, timeout time.Duration, asJSON bool) error {
-	v, err := verdictOf(run, timeout)
-	if err != nil {
+	r := checked{name: run.Dir}
+	r.verdict, r.err = verdictOf(c.Context(), run, timeout)
+	if r.err != nil {
+		return &exitError{exitFailed, fmt.Errorf("%w\n(the run is in %s)", r.err, run.Dir)}
+	}
+	f := checkFlags{json: asJSON}
+	if err := f.print(c, r, false, textStyle(c.OutOrStdout())); err != nil {
 		return &exitError{exitFailed, err}
 	}
-	text, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
+	if code := r.code(); code != exitHolds {
+		return &exitError{code: code}
 	}
-	c.Println(string(text))
 	return nil
 }
 
-// verdictOf checks a run's history and writes the verdict into its folder.
-func verdictOf(run *histories.Run, timeout time.Duration) (*checker.Verdict, error) {
-	h, err := run.History()
-	if err != nil {
-		return nil, err
-	}
-	o := checker.Options{Model: run.Info.Model, Timeout: timeout, Promises: map[string]checker.Level{}}
-	for path, level := range run.Info.Promises {
-		o.Promises[path] = checker.Level(level)
-	}
-	return checker.Check(h, o)
+// verdictOf checks a run, also after ctx is over, and writes its verdict.json.
+func verdictOf(ctx context.Context, run *histories.Run, timeout time.Duration) (*checker.Verdict, error) {
+	return checkRun(context.WithoutCancel(ctx), run, checker.Options{Timeout: timeout})
 }

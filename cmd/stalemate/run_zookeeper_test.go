@@ -225,7 +225,7 @@ func TestARunThroughAllPathsKeepsThePromisesOfWriteAndCheck(t *testing.T) {
 	if opened != nil {
 		t.Fatal(opened)
 	}
-	v, failed := verdictOf(run, 0)
+	v, failed := verdictOf(t.Context(), run, 0)
 	if failed != nil {
 		t.Fatal(failed, err)
 	}

@@ -178,6 +178,9 @@ func (w *Workload) Settle(ctx context.Context) error {
 		select {
 		case <-time.After(askAgain):
 		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return fmt.Errorf("called off before all nodes told the same: %w", err)
+			}
 			return fmt.Errorf("not settled after %v: %w", w.options.Settle, err)
 		}
 	}
