@@ -8,39 +8,32 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// The reasons for which a cache does not answer.
-var (
-	errCacheDown  = errors.New("the cache does not serve: its session is disconnected")
-	errCacheStale = errors.New("the cache does not serve: not read again yet since its session was connected")
-)
+// errNotCached is why a cache does not answer.
+var errNotCached = errors.New("the cache does not serve: not read yet in this session")
 
 // cache is what an application keeps that would rather not ask ZooKeeper each
 // time: a copy of each register, read with a watch, and read again whenever the
 // watch fires. It stands for the broker-side and controller-side caches whose
 // lag this tool is about.
 //
-// A plain disconnect sends nothing on a watch's channel (go-zookeeper issue 83),
-// so the cache looks at the session's own events: it serves nothing while the
-// session is disconnected, and after that each register only once it has been
-// read anew.
+// Like the caches in wide use it answers from what it has, connected or not: a
+// disconnect sends nothing on a watch's channel (go-zookeeper issue 83), and
+// most applications do not stop their work for one. Once connected again it
+// reads every register anew. What it held goes with an expired session, since
+// only within one session does the server promise never to step back.
 type cache struct {
 	session *session
 	wait    sync.WaitGroup
 	quit    chan struct{}
 	once    sync.Once
 
-	mu        sync.Mutex
-	connected bool
-	// generation counts connections; changed is closed and replaced whenever
-	// it grows. What was read in an earlier generation is not served.
-	generation int
-	changed    chan struct{}
-	entries    map[string]cacheEntry
-}
-
-type cacheEntry struct {
-	reading
-	generation int
+	mu sync.Mutex
+	// changed is closed and replaced at every new connection.
+	changed chan struct{}
+	entries map[string]reading
+	// expiries counts the sessions that are over: what was asked in one of
+	// them is not kept.
+	expiries int
 }
 
 // openCache starts a cache of the registers keys, where znode gives a
@@ -49,7 +42,7 @@ func openCache(address string, timeout time.Duration, keys []string, znode func(
 	c := &cache{
 		quit:    make(chan struct{}),
 		changed: make(chan struct{}),
-		entries: make(map[string]cacheEntry, len(keys)),
+		entries: make(map[string]reading, len(keys)),
 	}
 	var err error
 	if c.session, err = openSession(address, timeout, c.observe); err != nil {
@@ -78,13 +71,12 @@ func (c *cache) observe(e zk.Event) {
 	switch e.State {
 	case zk.StateHasSession:
 		if e.Type == zk.EventSession {
-			c.connected = true
-			c.generation++
 			close(c.changed)
 			c.changed = make(chan struct{})
 		}
-	case zk.StateDisconnected, zk.StateExpired, zk.StateConnecting:
-		c.connected = false
+	case zk.StateExpired:
+		c.expiries++
+		clear(c.entries)
 	}
 }
 
@@ -92,12 +84,14 @@ func (c *cache) observe(e zk.Event) {
 func (c *cache) follow(key string, read func() (reading, <-chan zk.Event, error)) {
 	for {
 		c.mu.Lock()
-		generation, changed := c.generation, c.changed
+		expiries, changed := c.expiries, c.changed
 		c.mu.Unlock()
 		seen, events, err := read()
 		if err == nil {
 			c.mu.Lock()
-			c.entries[key] = cacheEntry{seen, generation}
+			if c.expiries == expiries {
+				c.entries[key] = seen
+			}
 			c.mu.Unlock()
 		}
 		// Without a watch, only a new connection makes another try worthwhile.
@@ -110,18 +104,15 @@ func (c *cache) follow(key string, read func() (reading, <-chan zk.Event, error)
 	}
 }
 
-// read gives what the cache holds, if it may be served.
+// read gives what the cache holds.
 func (c *cache) read(key string) (reading, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.connected {
-		return reading{}, errCacheDown
+	seen, ok := c.entries[key]
+	if !ok {
+		return reading{}, errNotCached
 	}
-	entry, ok := c.entries[key]
-	if !ok || entry.generation != c.generation {
-		return reading{}, errCacheStale
-	}
-	return entry.reading, nil
+	return seen, nil
 }
 
 // Close ends the cache and its session.

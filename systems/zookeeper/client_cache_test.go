@@ -23,7 +23,7 @@ func newCacheRig() *cacheRig {
 	return &cacheRig{cache: &cache{
 		quit:    make(chan struct{}),
 		changed: make(chan struct{}),
-		entries: map[string]cacheEntry{},
+		entries: map[string]reading{},
 	}}
 }
 
@@ -69,39 +69,42 @@ func TestACacheServesWhatItsWatchLastTold(t *testing.T) {
 		r.want(t, 7, nil) // nobody told it yet: this is the lag that is measured
 		r.fire()
 		r.want(t, 8, nil)
-		if _, err := r.read("r1"); !errors.Is(err, errCacheStale) {
+		if _, err := r.read("r1"); !errors.Is(err, errNotCached) {
 			t.Errorf("a register that was never read: %v", err)
 		}
 	})
 }
 
-func TestACacheDoesNotServeWhileDisconnected(t *testing.T) {
+func TestACacheServesWhatItHasWhileDisconnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, state := range []zk.State{zk.StateDisconnected, zk.StateExpired, zk.StateConnecting} {
-			r := newCacheRig()
-			r.want(t, 0, errCacheDown)
-			r.session(zk.StateHasSession)
-			r.start()
-			r.want(t, 0, nil)
+		r := newCacheRig()
+		defer close(r.quit)
+		r.want(t, 0, errNotCached)
+		r.session(zk.StateHasSession)
+		r.start()
+		r.value = 9
+		for _, state := range []zk.State{zk.StateDisconnected, zk.StateConnecting} {
 			r.session(state)
-			r.want(t, 0, errCacheDown)
-			close(r.quit)
+			r.want(t, 0, nil)
 		}
+		r.session(zk.StateHasSession)
+		r.want(t, 9, nil) // a change that no watch told of is read at reconnection
 	})
 }
 
-func TestACacheServesAgainOnlyWhatItHasReadAgain(t *testing.T) {
+func TestACacheForgetsWithItsSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newCacheRig()
 		defer close(r.quit)
 		r.session(zk.StateHasSession)
 		r.start()
-		r.session(zk.StateDisconnected)
+		r.want(t, 0, nil)
+		r.session(zk.StateExpired)
+		r.want(t, 0, errNotCached)
 		r.value, r.err = 9, zk.ErrConnectionClosed
 		r.session(zk.StateHasSession)
-		r.want(t, 0, errCacheStale)
+		r.want(t, 0, errNotCached)
 		r.err = nil
-		r.session(zk.StateDisconnected)
 		r.session(zk.StateHasSession)
 		r.want(t, 9, nil)
 	})
