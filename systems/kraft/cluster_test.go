@@ -321,6 +321,29 @@ func TestGuardsHaveNames(t *testing.T) {
 	}
 }
 
+func TestConfigsThatNoClusterCanBeMadeOf(t *testing.T) {
+	for rule, spoil := range map[string]func(*Config){
+		"no controllers":                                   func(c *Config) { c.Controllers = nil },
+		"a broker without a number":                        func(c *Config) { c.Brokers[0] = 0 },
+		"a broker twice":                                   func(c *Config) { c.Brokers[0] = c.Brokers[1] },
+		"more replicas than brokers":                       func(c *Config) { c.Topics[0].Replication = 4 },
+		"a topic without partitions":                       func(c *Config) { c.Topics[0].Partitions = 0 },
+		"a topic without a name":                           func(c *Config) { c.Topics[0].Name = "" },
+		"so many controllers that a word cannot hold them": func(c *Config) { c.Controllers = make([]node.ID, 65) },
+	} {
+		t.Run(rule, func(t *testing.T) {
+			cfg := Cluster(3, 3, 3)
+			if err := cfg.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			spoil(&cfg)
+			if err := Add(sim.New(sim.Config{}), cfg); err == nil {
+				t.Error("no error")
+			}
+		})
+	}
+}
+
 func TestSameSeedSameRun(t *testing.T) {
 	run := func(seed uint64) (uint64, uint64) {
 		h := fnv.New64a()

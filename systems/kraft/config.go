@@ -1,7 +1,9 @@
 package kraft
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -67,8 +69,44 @@ func Cluster(controllers, brokers, partitions int) Config {
 	for i := 1; i <= brokers; i++ {
 		c.Brokers = append(c.Brokers, int32(i))
 	}
-	c.Topics = []Topic{{Name: "t", Partitions: partitions, Replication: min(3, brokers)}}
+	if brokers > 0 && partitions > 0 {
+		c.Topics = []Topic{{Name: "t", Partitions: partitions, Replication: min(3, brokers)}}
+	}
 	return c
+}
+
+// ControllerIDs lists the nodes of the controllers.
+func (c Config) ControllerIDs() []node.ID { return c.Controllers }
+
+// BrokerIDs lists the nodes of the brokers.
+func (c Config) BrokerIDs() []node.ID {
+	ids := make([]node.ID, len(c.Brokers))
+	for i, b := range c.Brokers {
+		ids[i] = BrokerNode(b)
+	}
+	return ids
+}
+
+// Validate reports what no cluster can be made of.
+func (c Config) Validate() error {
+	switch {
+	case len(c.Controllers) == 0:
+		return errors.New("kraft: no controllers: expected at least one, such as c1")
+	case len(c.Controllers) > 64:
+		return fmt.Errorf("kraft: %d controllers: expected at most 64", len(c.Controllers))
+	}
+	for i, b := range c.Brokers {
+		if b < 1 || slices.Contains(c.Brokers[:i], b) {
+			return fmt.Errorf("kraft: broker %d: expected numbers from 1, each once", b)
+		}
+	}
+	for _, t := range c.Topics {
+		if t.Name == "" || t.Partitions < 1 || t.Replication < 1 || t.Replication > len(c.Brokers) {
+			return fmt.Errorf("kraft: topic %q of %d partitions and %d replicas: expected a name, partitions, and from 1 to %d replicas",
+				t.Name, t.Partitions, t.Replication, len(c.Brokers))
+		}
+	}
+	return nil
 }
 
 // BrokerNode is the node on which a broker runs.

@@ -33,18 +33,10 @@ func newCluster(t testing.TB, seed uint64, cfg Config) *cluster {
 func newClusterWith(t testing.TB, world sim.Config, cfg Config) *cluster {
 	t.Helper()
 	c := &cluster{World: sim.New(world), cfg: cfg, invariants: NewInvariants(), client: &caller{}}
-	add := func(id node.ID, boot node.New) {
-		if err := c.Add(id, boot); err != nil {
-			t.Fatal(err)
-		}
-		c.nodes = append(c.nodes, id)
+	if err := Add(c.World, cfg); err != nil {
+		t.Fatal(err)
 	}
-	for _, id := range cfg.Controllers {
-		add(id, NewController(cfg))
-	}
-	for _, b := range cfg.Brokers {
-		add(BrokerNode(b), NewBroker(cfg))
-	}
+	c.nodes = c.Nodes()
 	err := c.AddClient("x1", func(env node.Env) node.Machine {
 		c.client.env = env
 		return c.client
@@ -96,16 +88,7 @@ func (c *cluster) broker(n int32) *Broker {
 	return m
 }
 
-// active is the active controller with the highest epoch, empty if there is none.
-func (c *cluster) active() node.ID {
-	best, epoch := node.ID(""), int32(-1)
-	for _, id := range c.cfg.Controllers {
-		if m := c.controller(id); m != nil && m.Active() && m.replica.Standing().Epoch > epoch {
-			best, epoch = id, m.replica.Standing().Epoch
-		}
-	}
-	return best
-}
+func (c *cluster) active() node.ID { return ActiveController(c.World, c.cfg) }
 
 // ask sends a request from the client and gives the answer, which is nil until
 // there is one or if there is none.

@@ -34,6 +34,8 @@ type storm struct {
 	newborn int
 	// late holds back every message of a kind for a random time up to that.
 	late map[string]time.Duration
+	// profile has the simulator's own faults instead.
+	profile *sim.Profile
 	// also is asked every now and then, and after every step if it is cheap.
 	also func(*weather) error
 }
@@ -77,7 +79,15 @@ func blow(t testing.TB, seed uint64, s storm, change func(*Config)) (*weather, e
 	w.Intercept(w.fate)
 	w.OnTrace(w.traced)
 	w.At(0, w.request)
-	w.At(w.after(s.gap), w.fault)
+	if s.profile != nil {
+		p := *s.profile
+		p.Nodes = w.nodes
+		if err := w.Schedule(p.Schedule(seed), 0); err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		w.At(w.after(s.gap), w.fault)
+	}
 	for w.Now() < s.length {
 		if err := w.run(w.Now() + 50*time.Millisecond); err != nil {
 			return w, err
@@ -256,6 +266,7 @@ func (w *weather) acknowledge(m node.Message, err error) {
 // calm ends all faults, gives the cluster time, and checks that it converges.
 func (w *weather) calm(limit time.Duration) error {
 	w.over = true
+	w.Heal()
 	for _, id := range w.nodes {
 		w.CrashAfter(id, 0)
 		w.Restart(id)

@@ -40,11 +40,21 @@ var ordinary = storm{
 	loss: 5, copies: 5, writes: 100 * time.Millisecond,
 }
 
+// swarm has whatever the simulator can do, half of the kinds at a time.
+var swarm = storm{
+	config: func() Config { return Cluster(3, 5, 12) },
+	length: 20 * time.Second, writes: 100 * time.Millisecond,
+	profile: &sim.Profile{
+		Messages: []string{"Vote", "VoteResponse", "BeginQuorumEpoch", "Fetch", "FetchResponse", "BrokerRegistration", "BrokerHeartbeat", "AlterPartition", "ReplicaFetch"},
+		Notes:    []string{"candidate", "voted", "leading", "active", "truncated", "appended", "committed", "applied", "role"},
+		Until:    18 * time.Second, Every: 700 * time.Millisecond, For: 2 * time.Second,
+	},
+}
+
 // quorumOnly is a cluster of controllers that are impatient and always write, so
 // that there are many elections with many records at stake.
 func quorumOnly() Config {
 	cfg := Cluster(3, 0, 0)
-	cfg.Topics = nil
 	cfg.MaxIdle = 20 * time.Millisecond
 	cfg.Raft.ElectionTimeout = 100 * time.Millisecond
 	cfg.Raft.FetchTimeout = 200 * time.Millisecond
