@@ -10,16 +10,21 @@ import "errors"
 // session's ephemerals are gone and the node gets a new session.
 type Store interface {
 	// Get reads a node; with a watch, called once when the node is next
-	// created, changed or deleted.
+	// created, changed or deleted. A node that is missing (ErrNoNode) is
+	// watched too, for its creation.
 	Get(path string, watch func(), done func(Stat, []byte, error))
 	// Children lists the children of a node in lexical order; watch is called
-	// once when a child is next created or deleted.
+	// once when a child is next created or deleted, or the node itself is
+	// deleted. A node that is missing is not watched.
 	Children(path string, watch func(), done func([]string, error))
 	// Multi applies all operations or none. The stats are those of the nodes
-	// after the operations; the error says which check or operation failed.
+	// after the operations; an *OpError says which check or operation was
+	// refused. Parents must exist, and a node with children cannot go.
 	Multi(ops []StoreOp, done func([]Stat, error))
 	// OnSession is called when the session is lost (expired) and when a new
-	// one has been established.
+	// one has been established, the first of a boot included. Requests made
+	// while there is no connection wait for one; at an expiry OnSession is
+	// called before they fail, and the watches are dropped.
 	OnSession(func(established bool))
 }
 
