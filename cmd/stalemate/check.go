@@ -21,7 +21,7 @@ import (
 // checkFlags are what the command line says about the checks.
 type checkFlags struct {
 	model, initial, format, require, engine string
-	keyed, json                             bool
+	keyed, json, verbose                    bool
 	maxStaleness, timeout                   time.Duration
 	memory                                  int
 }
@@ -56,6 +56,7 @@ bad usage or bad input.`,
 	flags.StringVar(&f.engine, "engine", "auto", "engine for linearizability: auto, fast, windowed or porcupine")
 	flags.DurationVar(&f.timeout, "timeout", 0, "time for the search in one history and read path (default 5m)")
 	flags.IntVar(&f.memory, "memory", 0, "memory for the search, in MB (default 2048)")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show every anomaly that the verdict holds")
 	flags.BoolVar(&f.json, "json", false, "print verdict.json instead of text")
 	return c
 }
@@ -76,6 +77,7 @@ func (f *checkFlags) check(c *cobra.Command, args []string) error {
 	// garbage at twice their size would only cost memory.
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	style := textStyle(c.OutOrStdout())
+	style.Verbose = f.verbose
 	code := exitHolds
 	for _, name := range args {
 		r := f.one(c.Context(), c.InOrStdin(), name, o, read)

@@ -1,0 +1,143 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/stalemate-io/stalemate/checker"
+)
+
+// anomalies lists what went wrong, each with the operations that prove it:
+// first of the paths whose promise was broken, then of the others.
+func (p *printer) anomalies(v *checker.Verdict) {
+	paths := pathsOf(v)
+	slices.SortStableFunc(paths, func(a, b named) int {
+		return cmp.Compare(gravity(a.verdict.Holds), gravity(b.verdict.Holds))
+	})
+	left := 0
+	for _, path := range paths {
+		shown := chosen(path.verdict, p.Verbose)
+		left += len(path.verdict.Anomalies) - len(shown)
+		for i := range shown {
+			p.anomaly(path, &shown[i])
+		}
+	}
+	if left > 0 {
+		fmt.Fprintf(p, "\n%d more in verdict.json; --verbose shows them\n", left)
+	}
+}
+
+func gravity(a checker.Answer) int {
+	switch a {
+	case checker.Violated:
+		return 0
+	case checker.Undecided:
+		return 1
+	}
+	return 2
+}
+
+// chosen picks the anomalies to show. They come worst first within a kind and
+// gravest kind first. Where the promise held one is enough to show what the
+// numbers are made of; where not, the worst of each kind, and what only the
+// search for a linearization found if nothing says it plainer.
+func chosen(v *checker.Verdict, all bool) []checker.Anomaly {
+	if all || len(v.Anomalies) == 0 {
+		return v.Anomalies
+	}
+	if v.Holds == checker.Holds {
+		return v.Anomalies[:1]
+	}
+	var out []checker.Anomaly
+	seen := map[string]bool{}
+	for _, a := range v.Anomalies {
+		if seen[a.Kind] || a.Kind == notLinearizable && len(out) > 0 {
+			continue
+		}
+		seen[a.Kind] = true
+		out = append(out, a)
+	}
+	return out
+}
+
+// notLinearizable is the kind of an anomaly that only the search for a
+// linearization found.
+const notLinearizable = "not-linearizable"
+
+func (p *printer) anomaly(path named, a *checker.Anomaly) {
+	head := a.Kind
+	if path.name != "" {
+		head = path.name + ": " + head
+	}
+	if n := path.verdict.AnomalyCounts[a.Kind]; n > 1 {
+		head += fmt.Sprintf(" (one of %d)", n)
+	}
+	p.WriteString("\n" + p.paint(bold, clean(head)) + "\n")
+	p.wrap("  ", 2, a.Text+".")
+	if a.Cause != "" {
+		p.wrap("  cause: ", len("  cause: "), a.Cause)
+	}
+	t := witnessTable(a.Witness)
+	t.Indent = "    "
+	p.WriteString(t.String())
+}
+
+// witnessTable draws the operations of a proof in order of invocation: their
+// place in the history, when they were called and returned, in seconds since
+// the start, who asked whom for what, and the version that the system gave.
+func witnessTable(ops []checker.Witness) *Table {
+	t := NewTable("event", "called s", "returned s", "client", "node", "operation", "version")
+	for i := range ops {
+		op := &ops[i]
+		version := ""
+		if op.Version != nil {
+			version = strconv.FormatInt(*op.Version, 10)
+		}
+		t.Row(strconv.Itoa(op.Index), secondsCell(op.CallMS), secondsCell(op.ReturnMS),
+			strconv.Itoa(op.Process), op.Node, deed(op), version)
+	}
+	return t
+}
+
+func secondsCell(ms *float64) string {
+	if ms == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*ms/1000, 'f', 6, 64)
+}
+
+// deed says what an operation did: write r1 57, read r1 -> 41, cas r1 41 -> 57.
+func deed(op *checker.Witness) string {
+	text := op.F
+	if op.Key != "" {
+		text += " " + op.Key
+	}
+	switch first, second, pair := op.Value.AsPair(); {
+	case op.F == "read" && op.Outcome != "ok":
+	case op.F == "read" || op.F == "dequeue":
+		text += " -> " + op.Value.String()
+	case op.F == "cas" && pair:
+		text += " " + first.String() + " -> " + second.String()
+	case !op.Value.IsNil():
+		text += " " + op.Value.String()
+	}
+	switch op.Outcome {
+	case "fail":
+		text += " (failed)"
+	case "info":
+		text += " (unknown)"
+	}
+	return cut(text)
+}
+
+// maxDeed is how much of an operation is shown, in runes; values may be long.
+const maxDeed = 40
+
+func cut(s string) string {
+	if runes := []rune(s); len(runes) > maxDeed {
+		return string(runes[:maxDeed-3]) + "..."
+	}
+	return s
+}
