@@ -225,10 +225,11 @@ func TestTheSeedDecidesWhatIsAskedAndWhen(t *testing.T) {
 		})
 		return got
 	}
-	if asked(1) != asked(1) {
+	first, again, other := asked(1), asked(1), asked(2)
+	if first != again {
 		t.Error("the same seed asked differently")
 	}
-	if asked(1) == asked(2) {
+	if first == other {
 		t.Error("another seed asked the same")
 	}
 }
