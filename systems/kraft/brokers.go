@@ -2,7 +2,6 @@ package kraft
 
 import (
 	"slices"
-	"time"
 
 	"github.com/stalemate-io/stalemate/systems/kraft/metadata"
 	"github.com/stalemate-io/stalemate/systems/node"
@@ -184,8 +183,3 @@ func without(ids []int32, id int32) []int32 {
 	}
 	return out
 }
-
-// selfFencingLease is how long after a heartbeat that was answered a broker with
-// self-fencing serves: less than the controller waits, by what their clocks may
-// differ in speed.
-func (c Config) selfFencingLease() time.Duration { return c.SessionTimeout / 10 * 9 }

@@ -294,6 +294,40 @@ func TestARestartedBrokerServesWhenItIsRegisteredAnew(t *testing.T) {
 	}
 }
 
+func TestNobodyAnswersFromBeforeItsRestart(t *testing.T) {
+	c := newCluster(t, 9, Cluster(3, 3, 1))
+	c.ready(t)
+	standby := c.cfg.Controllers[(slices.Index(c.cfg.Controllers, c.active())+1)%3]
+	asked := []node.ID{standby, "b1"}
+	latest := map[node.ID]int64{}
+	for restarts := 0; c.Now() < 60*time.Second; {
+		if restarts < 3 && c.Now() > time.Duration(restarts+1)*15*time.Second {
+			restarts++
+			for _, id := range asked {
+				c.Crash(id)
+				c.Restart(id)
+			}
+			c.mustRun(t, c.Now()+time.Millisecond)
+		}
+		for _, id := range asked {
+			m := must[protocol.MetadataResponse](t, c, id, &protocol.MetadataRequest{Partition: t0, Path: protocol.ReadBroker})
+			switch {
+			case m.Error == BrokerNotAvailable:
+			case m.Offset < latest[id]:
+				t.Fatalf("after offset %d %s answers from %d", latest[id], id, m.Offset)
+			default:
+				latest[id] = m.Offset
+			}
+		}
+		c.mustRun(t, c.Now()+20*time.Millisecond)
+	}
+	for _, id := range asked {
+		if latest[id] < 50 {
+			t.Errorf("the last answer of %s was from offset %d", id, latest[id])
+		}
+	}
+}
+
 func TestGuardsHaveNames(t *testing.T) {
 	all := AllGuards()
 	for _, name := range GuardNames() {

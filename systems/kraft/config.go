@@ -151,3 +151,8 @@ func (c Config) withDefaults() Config {
 // retryInterval is the pause before a broker tries a controller again, or tells
 // it again that it waits to be unfenced.
 func (c Config) retryInterval() time.Duration { return c.HeartbeatInterval / 4 }
+
+// selfFencingLease is how long after a heartbeat that was answered a broker with
+// self-fencing serves: less than the controller waits, by what their clocks may
+// differ in speed.
+func (c Config) selfFencingLease() time.Duration { return c.SessionTimeout / 10 * 9 }

@@ -18,6 +18,9 @@ type Controller struct {
 	replica *raft.Replica
 	image   *metadata.Image // committed
 	active  *active         // nil while another controller is active
+	// current says that the image has once caught up since the start: before,
+	// it may be older than what this controller answered in an earlier life.
+	current bool
 	err     error
 }
 
@@ -112,6 +115,11 @@ func (c *Controller) metadata(m *protocol.MetadataRequest, reply func(node.Messa
 		})
 	}
 	switch {
+	case m.Path == protocol.ReadBroker && !c.current:
+		reply(&protocol.MetadataResponse{
+			Error: BrokerNotAvailable, Leader: protocol.NoLeader, LeaderEpoch: -1,
+			Offset: protocol.NoOffset, Controller: c.leader(),
+		})
 	case m.Path == protocol.ReadBroker:
 		reply(describe(c.image, m.Partition, c.leader()))
 	case c.active == nil:
@@ -142,6 +150,9 @@ func (c *Controller) Commit(b *epochlog.Batch) {
 		c.fail(err)
 		return
 	}
+	if c.replica.CaughtUp() {
+		c.current = true
+	}
 	if c.active != nil {
 		c.active.committed()
 	}
@@ -162,6 +173,7 @@ func (c *Controller) Snapshot() []byte { return c.image.Marshal() }
 // Lead makes this controller the active one: everything in the log is applied.
 func (c *Controller) Lead(epoch int32) {
 	c.env.Trace(node.Trace{What: "active", Epoch: epoch, Version: c.image.Offset})
+	c.current = true
 	c.active = newActive(c, epoch)
 }
 

@@ -2,18 +2,10 @@ package kraft
 
 import (
 	"slices"
-	"time"
 
 	"github.com/stalemate-io/stalemate/systems/node"
 	"github.com/stalemate-io/stalemate/systems/protocol"
 )
-
-func (b *Broker) retryBackoff() time.Duration {
-	if d := b.cfg.Raft.RetryBackoff; d > 0 {
-		return d
-	}
-	return 50 * time.Millisecond
-}
 
 // acknowledge notes where a follower's copy ends, and asks for it to be in sync
 // once it has everything up to the high watermark and to the leader's start.

@@ -1,14 +1,19 @@
 package kraft
 
 import (
+	"time"
+
 	"github.com/stalemate-io/stalemate/systems/kraft/epochlog"
 	"github.com/stalemate-io/stalemate/systems/node"
 	"github.com/stalemate-io/stalemate/systems/protocol"
 )
 
-// replicaBackoff is the pause, in retry intervals of the metadata log, after a
-// fetch from a partition leader that failed.
-const replicaBackoff = 2
+// replicaBackoff is the pause after a fetch from a partition leader that failed,
+// and replicaTimeout how long beyond FetchMaxWait one may take.
+const (
+	replicaBackoff = 100 * time.Millisecond
+	replicaTimeout = 500 * time.Millisecond
+)
 
 // fetchFrom fetches everything that this broker follows at one leader, again and
 // again for as long as there is anything.
@@ -27,8 +32,8 @@ func (r *roles) fetchFrom(leader int32) {
 		return
 	}
 	again := func() { r.fetchFrom(leader) }
-	later := func() { r.b.env.After(replicaBackoff*r.b.retryBackoff(), again) }
-	r.b.env.Call(BrokerNode(leader), request, r.b.cfg.FetchMaxWait+r.b.retryBackoff()*10, func(m node.Message, err error) {
+	later := func() { r.b.env.After(replicaBackoff, again) }
+	r.b.env.Call(BrokerNode(leader), request, r.b.cfg.FetchMaxWait+replicaTimeout, func(m node.Message, err error) {
 		a, ok := m.(*ReplicaFetchResponse)
 		if err != nil || !ok || a.Error != protocol.None {
 			later()

@@ -49,12 +49,30 @@ type weather struct {
 	faults int // under way
 	over   bool
 
-	acknowledged int64 // highest offset of an acknowledged change
-	stale        error // the first quorum read that was
+	acknowledged int64             // highest offset of an acknowledged change
+	answered     map[node.ID]int64 // highest offset that each node has answered from
+	stale        error             // the first read that was older than it may be
 	answers      int
 	reads        int
 	values       []value
 	loaded       int // snapshots that replicas fetched
+}
+
+// readBroker asks any node what it has applied, which must be no less than when
+// it last answered, whatever has happened to it since.
+func (w *weather) readBroker(env node.Env, id node.ID, p protocol.Partition) {
+	atLeast := w.answered[id]
+	m := &protocol.MetadataRequest{Partition: p, Path: protocol.ReadBroker}
+	env.Call(id, m, 2*time.Second, func(m node.Message, err error) {
+		a, ok := m.(*protocol.MetadataResponse)
+		if !ok || err != nil || a.Offset < 0 {
+			return
+		}
+		if a.Offset < atLeast && w.stale == nil {
+			w.stale = fmt.Errorf("%s answers from offset %d after it had from %d", id, a.Offset, atLeast)
+		}
+		w.answered[id] = max(w.answered[id], a.Offset)
+	})
 }
 
 // value is one that a producer with acks=all was told is replicated.
@@ -74,7 +92,7 @@ func blow(t testing.TB, seed uint64, s storm, change func(*Config)) (*weather, e
 	s.world.Seed = seed
 	w := &weather{
 		cluster: newClusterWith(t, s.world, cfg), storm: s,
-		rand: stream(seed), cuts: map[[2]node.ID]int{},
+		rand: stream(seed), cuts: map[[2]node.ID]int{}, answered: map[node.ID]int64{},
 	}
 	w.Intercept(w.fate)
 	w.OnTrace(w.traced)
@@ -227,7 +245,9 @@ func (w *weather) request() {
 		slices.Sort(m.Replicas)
 		m.Replicas = slices.Compact(m.Replicas)
 		env.Call(to, m, 2*time.Second, w.acknowledge)
-	case k < 5:
+	case k == 4:
+		w.readBroker(env, pick(w.rand, w.nodes), p)
+	case k == 3:
 		atLeast := w.acknowledged
 		m := &protocol.MetadataRequest{Partition: p, Path: protocol.ReadQuorum}
 		env.Call(to, m, 2*time.Second, func(m node.Message, err error) {
