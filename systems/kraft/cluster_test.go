@@ -237,6 +237,20 @@ func TestReassignmentEndsWithTheFirstTargetLeading(t *testing.T) {
 	}
 }
 
+func TestLosingAReplicaBeginsALeaderEpoch(t *testing.T) {
+	c := newCluster(t, 6, Cluster(3, 3, 1))
+	c.ready(t)
+	s := c.broker(1).image.Partition(t0)
+	a := must[protocol.AdminResponse](t, c, c.active(), &protocol.AlterReassignmentRequest{Partition: t0, Replicas: s.Replicas[:2]})
+	if a.Error != protocol.None || a.Leader != s.Leader || a.LeaderEpoch != s.LeaderEpoch+1 {
+		t.Errorf("got %+v, want the same leader in epoch %d", a, s.LeaderEpoch+1)
+	}
+	a = must[protocol.AdminResponse](t, c, c.active(), &protocol.AlterReassignmentRequest{Partition: t0, Replicas: s.Replicas})
+	if a.Error != protocol.None || a.LeaderEpoch != s.LeaderEpoch+1 {
+		t.Errorf("got %+v, want epoch %d still", a, s.LeaderEpoch+1)
+	}
+}
+
 func TestTruthHasTheElectionsThatNobodyAskedFor(t *testing.T) {
 	c := newCluster(t, 7, Cluster(3, 3, 3))
 	c.ready(t)

@@ -98,7 +98,11 @@ func (a *active) complete(s *metadata.PartitionState, c *metadata.PartitionChang
 		}
 	}
 	leader := a.choose(target, c.ISR, metadata.NoLeader)
-	if leader != s.Leader {
+	removed := slices.ContainsFunc(s.Replicas, func(r int32) bool { return !slices.Contains(target, r) })
+	if leader != s.Leader || removed {
+		// A new leader epoch even for the same leader: a replica that goes
+		// deletes its log, and until it has heard of that it must not be
+		// taken for one that is in sync, should it be given back meanwhile.
 		c.Leader = &leader
 	}
 }
