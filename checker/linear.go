@@ -20,9 +20,9 @@ const (
 	enginePorcupine = "porcupine" // Wing-Gong-Lowe search by porcupine
 )
 
-// errEnginesDisagree is the Err of a linearResult where two engines contradict
+// ErrEnginesDisagree is the Err of a linearResult where two engines contradict
 // each other: a bug in one of them, and never a verdict on a history.
-var errEnginesDisagree = errors.New("internal error: two linearizability engines disagree, please report this history")
+var ErrEnginesDisagree = errors.New("internal error: two linearizability engines disagree, please report this history")
 
 // linearOptions bounds the check and chooses its engine. The zero value
 // chooses by itself and uses the default bounds.

@@ -46,7 +46,7 @@ func (k *keyCheck) run() keyOutcome {
 		// porcupine does not say where it failed; the windowed search does.
 		found := windowedKey(k.ctx, &p, k.budget)
 		if found.answer == Holds {
-			out.err = fmt.Errorf("%w: porcupine refuses what the windowed search accepts, key %d", errEnginesDisagree, k.key)
+			out.err = fmt.Errorf("%w: porcupine refuses what the windowed search accepts, key %d", ErrEnginesDisagree, k.key)
 			return out
 		}
 		out.failedAt = found.failedAt // 0, hence no cut, where it is undecided

@@ -29,8 +29,11 @@ import (
 // witnessTime bounds the cutting of one witness, and again its confirmation.
 const witnessTime = time.Second
 
-// porcupineLimit is how many calls porcupine is asked to confirm.
-const porcupineLimit = 400
+// maxLoose is how many loose operations a witness may have, beside those of
+// which the rest shows that they happened. Each may take effect at any time or
+// never, so that the orders to follow double with each, for a person as for
+// porcupine. A witness that would have more keeps some of them as they are.
+const maxLoose = 8
 
 // prove makes the witness of a violation and has porcupine confirm it.
 func (k *keyCheck) prove(out *keyOutcome, p *program) {
@@ -46,8 +49,13 @@ func (k *keyCheck) prove(out *keyOutcome, p *program) {
 			calls, m.anchor, out.failure.Anchor = cut, anchor, anchor
 		}
 	}
-	calls, minimal := m.forget(calls)
-	calls = m.sweep(calls)
+	whole := calls
+	calls, minimal := m.forget(whole)
+	if m.loose(calls) > maxLoose {
+		m.limited = true
+		calls, _ = m.forget(whole)
+		minimal = false
+	}
 	out.failure.Key, out.failure.Kind, out.failure.Minimal = k.key, out.kind, minimal
 	for i := range calls {
 		out.failure.Witness = append(out.failure.Witness, calls[i].op)
@@ -59,17 +67,14 @@ func (k *keyCheck) prove(out *keyOutcome, p *program) {
 		out.failure.Kind = nameViolation(calls)
 	}
 	out.fails = nil
-	if len(calls) > porcupineLimit {
-		return
-	}
 	confirm, stop := context.WithTimeout(context.WithoutCancel(k.ctx), witnessTime)
 	defer stop()
-	q := program{calls: calls, machine: p.machine, pure: p.pure}
+	q := program{calls: m.settle(calls), machine: p.machine, pure: p.pure}
 	switch second := porcupineKey(confirm, &q, k.budget); second.answer {
 	case Violated:
 		out.confirmed = true
 	case Holds:
-		out.err = fmt.Errorf("%w: engine %s, key %d, operations %v", errEnginesDisagree, out.engine, k.key, out.failure.Witness)
+		out.err = fmt.Errorf("%w: engine %s, key %d, operations %v", ErrEnginesDisagree, out.engine, k.key, out.failure.Witness)
 	}
 }
 
@@ -79,6 +84,8 @@ type minimizer struct {
 	p      *program
 	budget *budget
 	anchor int32 // operation that must not be forgotten, or noAnchor
+	// limited keeps the loose operations to maxLoose.
+	limited bool
 }
 
 // illegal reports whether calls certainly fit no legal order.
@@ -185,7 +192,10 @@ func (m *minimizer) forget(calls []call) ([]call, bool) {
 				return calls, false
 			}
 			trial, forgot := m.forgetRange(calls, from, min(from+size, len(calls)))
-			if forgot && m.illegal(trial) {
+			if m.limited {
+				trial = m.sweep(trial)
+			}
+			if forgot && (!m.limited || m.loose(trial) <= maxLoose) && m.illegal(trial) {
 				// A forgotten read is gone, so that the next range begins
 				// earlier by as many.
 				from += size - (len(calls) - len(trial))
@@ -201,7 +211,7 @@ func (m *minimizer) forget(calls []call) ([]call, bool) {
 			size = 2 // again one by one, until nothing changes
 		}
 	}
-	return calls, m.ctx.Err() == nil
+	return m.sweep(calls), m.ctx.Err() == nil
 }
 
 // forgetRange forgets the known calls of a range.
@@ -232,6 +242,53 @@ func (m *minimizer) sweep(calls []call) []call {
 		}
 		calls = kept
 	}
+}
+
+// settle marks the loose cas of a register that must have happened: those
+// whose value a call that happened returned or expected, and which nothing
+// else could have left. They may still take effect at any time, so this changes
+// no answer, but a search is spared the orders in which they do not.
+func (m *minimizer) settle(calls []call) []call {
+	machine, register := m.p.machine.(registerMachine)
+	if !register {
+		return calls
+	}
+	writers := map[uint64]int{machine.initial: 1}
+	for i := range calls {
+		if calls[i].action != actRead {
+			writers[calls[i].left()]++
+		}
+	}
+	calls = slices.Clone(calls)
+	for changed := true; changed; {
+		changed = false
+		seen := map[uint64]bool{}
+		for i := range calls {
+			switch c := &calls[i]; {
+			case c.known && c.action == actRead:
+				seen[c.res] = true
+			case c.known && c.action == actCAS:
+				seen[c.arg] = true
+			}
+		}
+		for i := range calls {
+			if c := &calls[i]; !c.known && c.action == actCAS && c.arg != c.res && seen[c.res] && writers[c.res] == 1 {
+				c.known, changed = true, true
+			}
+		}
+	}
+	return calls
+}
+
+// loose counts the calls that may or may not have happened.
+func (m *minimizer) loose(calls []call) int {
+	n := 0
+	for _, c := range m.settle(calls) {
+		if !c.known {
+			n++
+		}
+	}
+	return n
 }
 
 // nameViolation says in a few words what a witness shows.

@@ -92,7 +92,11 @@ func (p *printer) convergence(v *checker.Verdict) {
 	paths := pathsOf(v)
 	heads := []string{"healed fault"}
 	for _, path := range paths {
-		heads = append(heads, strings.TrimSpace(path.name+" ms"))
+		name := path.name
+		if name == "" {
+			name = "ms"
+		}
+		heads = append(heads, name)
 	}
 	t := NewTable(heads...)
 	faults := paths[0].verdict.Convergence
@@ -108,7 +112,7 @@ func (p *printer) convergence(v *checker.Verdict) {
 		t.Row(cells...)
 	}
 	if t.Len() > 0 {
-		p.WriteString("\nlast stale read after each heal\n" + t.String())
+		p.WriteString("\nlast stale read after each heal, in ms\n" + t.String())
 	}
 }
 

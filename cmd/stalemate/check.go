@@ -36,9 +36,9 @@ and logs; plain, gzip or Zstandard; "-" is the standard input) and folders of
 runs, which say themselves what they were made with and promise; a run's
 verdict.json is written anew.
 
-Exit codes: 0 every history held what was asked, 1 one did not (this wins over
-the rest), 2 one could not be decided, 3 nothing in one could be checked, 254
-bad usage or bad input.`,
+Of several histories each that held takes one line. Exit codes: 0 every history
+held what was asked, 1 one did not (this wins over the rest), 254 bad usage or
+bad input, 2 one could not be decided, 3 nothing in one could be checked.`,
 		Example: `  stalemate check store/latest
   stalemate check history.edn --model cas-register --initial 0
   stalemate check history.jsonl --require ordered-lag --max-staleness 500ms
@@ -80,6 +80,9 @@ func (f *checkFlags) check(c *cobra.Command, args []string) error {
 	style.Verbose = f.verbose
 	code := exitHolds
 	for _, name := range args {
+		if err := c.Context().Err(); err != nil {
+			return &exitError{worse(code, exitUndecided), fmt.Errorf("interrupted before %s was checked", name)}
+		}
 		r := f.one(c.Context(), c.InOrStdin(), name, o, read)
 		code = worse(code, r.code())
 		if err := f.print(c, r, len(args) > 1, style); err != nil {
@@ -146,7 +149,8 @@ func (f *checkFlags) one(ctx context.Context, stdin io.Reader, name string, o ch
 
 // checkRun checks a run by what its folder says and writes the verdict there.
 // What the options say takes precedence; a promise that they name holds for
-// every read path, and such a verdict is not the run's own and is not written.
+// every read path, and such a verdict is not the run's own and is not written,
+// nor is one that was interrupted.
 func checkRun(ctx context.Context, run *histories.Run, o checker.Options) (*checker.Verdict, error) {
 	h, err := run.History()
 	if err != nil {
@@ -170,14 +174,15 @@ func checkRun(ctx context.Context, run *histories.Run, o checker.Options) (*chec
 	if err != nil {
 		return nil, err
 	}
-	if own {
-		text, err := verdictJSON(v)
-		if err != nil {
-			return nil, err
-		}
-		if err := run.WriteFile(histories.VerdictFile, text); err != nil {
-			return nil, err
-		}
+	if !own || ctx.Err() != nil {
+		return v, nil
+	}
+	text, err := verdictJSON(v)
+	if err == nil {
+		err = run.WriteFile(histories.VerdictFile, text)
+	}
+	if err != nil {
+		return nil, &exitError{exitFailed, fmt.Errorf("the verdict could not be written: %w", err)}
 	}
 	return v, nil
 }
@@ -190,8 +195,11 @@ func verdictJSON(v *checker.Verdict) ([]byte, error) {
 
 // code is the exit code for one history.
 func (r *checked) code() int {
+	var exit *exitError
 	switch {
-	case errors.Is(r.err, checker.ErrNothingChecked):
+	case errors.As(r.err, &exit):
+		return exit.code
+	case errors.Is(r.err, checker.ErrNothingChecked), errors.Is(r.err, checker.ErrEnginesDisagree):
 		return exitFailed
 	case r.err != nil:
 		return exitUsage
@@ -204,8 +212,8 @@ func (r *checked) code() int {
 }
 
 // severity orders exit codes: a violation wins over bad input, that over
-// nothing checked, that over undecided.
-var severity = map[int]int{exitHolds: 0, exitUndecided: 1, exitFailed: 2, exitUsage: 3, exitViolated: 4}
+// undecided, that over nothing checked.
+var severity = map[int]int{exitHolds: 0, exitFailed: 1, exitUndecided: 2, exitUsage: 3, exitViolated: 4}
 
 func worse(a, b int) int {
 	if severity[b] > severity[a] {
