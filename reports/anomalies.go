@@ -25,7 +25,7 @@ func (p *printer) anomalies(v *checker.Verdict) {
 		}
 	}
 	if left > 0 {
-		fmt.Fprintf(p, "\n%d more in verdict.json; --verbose shows them\n", left)
+		fmt.Fprintf(p, "\n%d more found; --verbose shows them\n", left)
 	}
 }
 
@@ -39,10 +39,10 @@ func gravity(a checker.Answer) int {
 	return 2
 }
 
-// chosen picks the anomalies to show. They come worst first within a kind and
-// gravest kind first. Where the promise held one is enough to show what the
-// numbers are made of; where not, the worst of each kind, and what only the
-// search for a linearization found if nothing says it plainer.
+// chosen picks the anomalies to show. They come gravest kind first and worst
+// first within a kind. Where the promise held, one is enough to show what the
+// numbers are made of. Where not, the worst of each kind is shown, but the kinds
+// that every graver one brings along only where there is none.
 func chosen(v *checker.Verdict, all bool) []checker.Anomaly {
 	if all || len(v.Anomalies) == 0 {
 		return v.Anomalies
@@ -53,7 +53,7 @@ func chosen(v *checker.Verdict, all bool) []checker.Anomaly {
 	var out []checker.Anomaly
 	seen := map[string]bool{}
 	for _, a := range v.Anomalies {
-		if seen[a.Kind] || a.Kind == notLinearizable && len(out) > 0 {
+		if seen[a.Kind] || len(out) > 0 && (a.Kind == staleRead || a.Kind == notLinearizable) {
 			continue
 		}
 		seen[a.Kind] = true
@@ -62,9 +62,12 @@ func chosen(v *checker.Verdict, all bool) []checker.Anomaly {
 	return out
 }
 
-// notLinearizable is the kind of an anomaly that only the search for a
-// linearization found.
-const notLinearizable = "not-linearizable"
+// The kinds of anomalies that come along with every graver one: a read of an old
+// value, and what only the search for a linearization found.
+const (
+	staleRead       = "stale"
+	notLinearizable = "not-linearizable"
+)
 
 func (p *printer) anomaly(path named, a *checker.Anomaly) {
 	head := a.Kind

@@ -137,20 +137,24 @@ func brokenPath(v *checker.Verdict) string {
 
 // summary lists what the sentence leaves out.
 func (p *printer) summary(v *checker.Verdict) {
-	t := NewTable("", "")
-	t.Row("strongest held", levelNames(v.StrongestHeld))
-	t.Row("weakest broken", levelNames(v.WeakestBroken))
-	t.Row("looked at", fmt.Sprintf("%d operations, %d of them reads, %d of unknown outcome", v.Operations, v.Reads, v.Unknown))
-	t.Row("model", v.Model)
+	p.WriteByte('\n')
+	p.item("strongest held", levelNames(v.StrongestHeld))
+	p.item("weakest broken", levelNames(v.WeakestBroken))
+	p.item("looked at", fmt.Sprintf("%d operations, %d of them reads, %d of unknown outcome", v.Operations, v.Reads, v.Unknown))
+	p.item("model", v.Model)
 	if v.Engine != "" {
 		engine := v.Engine
 		if v.ConfirmedBy != "" {
 			engine += ", violations confirmed by " + v.ConfirmedBy
 		}
-		t.Row("engine", engine)
+		p.item("engine", engine)
 	}
-	// The table has no heads: their line gives the empty one before it.
-	p.WriteString(t.String())
+}
+
+// item is one named fact.
+func (p *printer) item(name, text string) {
+	const width = len("strongest held  ")
+	p.wrap(name+strings.Repeat(" ", width-len(name)), width, text)
 }
 
 func levelNames(levels []checker.Level) string {

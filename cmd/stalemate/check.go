@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,9 +38,11 @@ and logs; plain, gzip or Zstandard; "-" is the standard input) and folders of
 runs, which say themselves what they were made with and promise; a run's
 verdict.json is written anew.
 
-Of several histories each that held takes one line. Exit codes: 0 every history
-held what was asked, 1 one did not (this wins over the rest), 254 bad usage or
-bad input, 2 one could not be decided, 3 nothing in one could be checked.`,
+Several histories take one line each; details of those that did not hold follow.
+
+Exit codes, a former winning over a latter: 1 a history did not hold what was
+asked, 254 bad usage or bad input, 2 undecided, 3 nothing could be checked, 0
+everything held.`,
 		Example: `  stalemate check store/latest
   stalemate check history.edn --model cas-register --initial 0
   stalemate check history.jsonl --require ordered-lag --max-staleness 500ms
@@ -79,6 +83,7 @@ func (f *checkFlags) check(c *cobra.Command, args []string) error {
 	style := textStyle(c.OutOrStdout())
 	style.Verbose = f.verbose
 	code := exitHolds
+	all := make([]checked, 0, len(args))
 	for _, name := range args {
 		if err := c.Context().Err(); err != nil {
 			return &exitError{worse(code, exitUndecided), fmt.Errorf("interrupted before %s was checked", name)}
@@ -88,6 +93,10 @@ func (f *checkFlags) check(c *cobra.Command, args []string) error {
 		if err := f.print(c, r, len(args) > 1, style); err != nil {
 			return &exitError{exitFailed, err}
 		}
+		all = append(all, r)
+	}
+	if err := f.details(c, all, style); err != nil {
+		return &exitError{exitFailed, err}
 	}
 	if code != exitHolds {
 		return &exitError{code: code}
@@ -222,35 +231,53 @@ func worse(a, b int) int {
 	return a
 }
 
-// print writes what came of one history. Of several, those that held take one
-// line.
+// print writes what came of one history. Of several, each takes one line; the
+// details of those that did not hold follow the last.
 func (f *checkFlags) print(c *cobra.Command, r checked, several bool, style reports.TextOptions) error {
 	out := c.OutOrStdout()
-	if r.err != nil {
-		text := r.err.Error()
-		var bad *histories.InputError
-		if !errors.As(r.err, &bad) {
-			text = r.name + ": " + text
-		}
-		_, err := fmt.Fprintln(c.ErrOrStderr(), "stalemate:", text)
-		return err
-	}
 	switch {
+	case r.err != nil:
+		_, err := fmt.Fprintln(c.ErrOrStderr(), "stalemate:", named(r.name, r.err))
+		return err
 	case f.json:
 		text, err := verdictJSON(r.verdict)
-		if err != nil {
+		if err == nil {
+			_, err = out.Write(text)
+		}
+		return err
+	case several:
+		return reports.Line(out, r.name, r.verdict, style)
+	}
+	return reports.Text(out, r.name, r.verdict, style)
+}
+
+// details tells more of those of several histories that did not hold.
+func (f *checkFlags) details(c *cobra.Command, all []checked, style reports.TextOptions) error {
+	if f.json || len(all) < 2 {
+		return nil
+	}
+	for _, r := range all {
+		if r.err != nil || r.verdict.Holds == checker.Holds {
+			continue
+		}
+		if _, err := fmt.Fprintln(c.OutOrStdout()); err != nil {
 			return err
 		}
-		_, err = out.Write(text)
-		return err
-	case several && r.verdict.Holds == checker.Holds:
-		return reports.Line(out, r.name, r.verdict, style)
-	case several:
-		if err := reports.Line(out, r.name, r.verdict, style); err != nil {
+		if err := reports.Text(c.OutOrStdout(), r.name, r.verdict, style); err != nil {
 			return err
 		}
 	}
-	return reports.Text(out, r.name, r.verdict, style)
+	return nil
+}
+
+// named puts the name of a history before an error that does not begin with it.
+func named(name string, err error) string {
+	var path *fs.PathError
+	text := err.Error()
+	if errors.As(err, &path) && path.Path == name || strings.HasPrefix(text, name+":") {
+		return text
+	}
+	return name + ": " + text
 }
 
 // textStyle is how text looks on an output.
