@@ -1,0 +1,167 @@
+// Package toys puts a toy system, its faults and its clients into one simulated
+// world, the same for every system, runs it and judges what came of it.
+package toys
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/stalemate-io/stalemate/systems/kraft"
+	"github.com/stalemate-io/stalemate/systems/node"
+	"github.com/stalemate-io/stalemate/systems/protocol"
+	"github.com/stalemate-io/stalemate/systems/push"
+	"github.com/stalemate-io/stalemate/systems/sim"
+	"github.com/stalemate-io/stalemate/workloads/leadership"
+)
+
+// Config says what a cluster is made of.
+type Config struct {
+	// System is push or kraft.
+	System                           string
+	Controllers, Brokers, Partitions int
+	Seed                             uint64
+	// Off and On switch guards of the system by name.
+	Off, On []string
+	// Steady makes every delay the same, so that a story is the same at every
+	// seed.
+	Steady bool
+	// Trace keeps what happened to every message.
+	Trace bool
+	// SessionTimeout is after how much silence a controller or broker is taken
+	// for dead, 6 s by default in both systems.
+	SessionTimeout time.Duration
+}
+
+// Systems lists the systems there are.
+func Systems() []string { return []string{"push", "kraft"} }
+
+// Cluster is a system in a world.
+type Cluster struct {
+	*sim.World
+	Config               Config
+	Brokers, Controllers []node.ID
+	Partitions           []protocol.Partition
+	// Paths are the read paths that the system has.
+	Paths []protocol.ReadPath
+
+	invariants *kraft.Invariants
+	broken     error
+	active     func() node.ID
+}
+
+// New makes a cluster whose nodes are about to boot.
+func New(c Config) (*Cluster, error) {
+	if c.SessionTimeout == 0 {
+		c.SessionTimeout = 6 * time.Second
+	}
+	k := &Cluster{Config: c}
+	w := sim.Config{Seed: c.Seed, Trace: c.Trace}
+	if c.Steady {
+		w.Delay, w.Sync = sim.Constant(500*time.Microsecond), sim.Constant(time.Millisecond)
+	}
+	for p := range c.Partitions {
+		k.Partitions = append(k.Partitions, protocol.Partition{Topic: "t", Index: int32(p)})
+	}
+	switch c.System {
+	case "push":
+		return k, k.push(w)
+	case "kraft":
+		return k, k.kraft(w)
+	}
+	return nil, fmt.Errorf("no system %q in the simulator; expected push or kraft", c.System)
+}
+
+type switches interface{ Set(string, bool) error }
+
+func (c *Config) guards(g switches) error {
+	for _, list := range []struct {
+		names []string
+		on    bool
+	}{{c.Off, false}, {c.On, true}} {
+		for _, name := range list.names {
+			if err := g.Set(name, list.on); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (k *Cluster) push(w sim.Config) error {
+	c := &k.Config
+	w.Store = &sim.StoreConfig{SessionTimeout: c.SessionTimeout}
+	if c.Steady {
+		w.Store.Commit, w.Store.Lag = sim.Constant(2*time.Millisecond), sim.Constant(time.Millisecond)
+	}
+	cfg := push.Cluster(c.Controllers, c.Brokers, c.Partitions)
+	if err := c.guards(&cfg.Guards); err != nil {
+		return err
+	}
+	k.World, k.Brokers, k.Controllers = sim.New(w), cfg.BrokerIDs(), cfg.ControllerIDs()
+	k.Paths = []protocol.ReadPath{protocol.ReadBroker, protocol.ReadLeader}
+	k.active = func() node.ID { return push.ActiveController(k.World) }
+	return push.Add(k.World, cfg)
+}
+
+func (k *Cluster) kraft(w sim.Config) error {
+	c := &k.Config
+	cfg := kraft.Cluster(c.Controllers, c.Brokers, c.Partitions)
+	cfg.SessionTimeout = c.SessionTimeout
+	cfg.HeartbeatInterval = c.SessionTimeout / 4
+	if err := c.guards(&cfg.Guards); err != nil {
+		return err
+	}
+	k.World, k.Brokers, k.Controllers = sim.New(w), cfg.BrokerIDs(), cfg.ControllerIDs()
+	k.Paths = []protocol.ReadPath{protocol.ReadBroker, protocol.ReadLeader, protocol.ReadQuorum}
+	k.active = func() node.ID { return kraft.ActiveController(k.World, cfg) }
+	k.invariants = kraft.NewInvariants()
+	return kraft.Add(k.World, cfg)
+}
+
+// Active is the active controller, empty if there is none.
+func (k *Cluster) Active() node.ID { return k.active() }
+
+// Run lets everything happen up to a time. Where the system asserts invariants,
+// they are checked at every step; the first that broke is Broken.
+func (k *Cluster) Run(until time.Duration) {
+	if k.invariants == nil {
+		k.World.Run(until)
+		return
+	}
+	done := false
+	k.At(until, func() { done = true })
+	nodes := k.Nodes()
+	for !done && k.Step() {
+		for _, id := range nodes {
+			m := k.Machine(id)
+			if m == nil {
+				continue
+			}
+			if err := k.invariants.Check(k.Now(), id, m); err != nil && k.broken == nil {
+				k.broken = fmt.Errorf("at %v: %w", k.Now(), err)
+			}
+		}
+	}
+}
+
+// Broken says which invariant of the system's own broke first, nil if none did.
+func (k *Cluster) Broken() error { return k.broken }
+
+// Truth gives every change of leadership that the system committed, in its order.
+func (k *Cluster) Truth() ([]leadership.Change, error) {
+	var out []leadership.Change
+	if k.invariants != nil {
+		changes, err := kraft.Truth(k.invariants.Committed())
+		for _, c := range changes {
+			out = append(out, leadership.Change{Partition: c.Partition, Leader: c.Leader, Epoch: c.LeaderEpoch, Order: c.Offset, At: c.Committed})
+		}
+		return out, err
+	}
+	changes, err := push.Truth(k.Store().Log())
+	for _, c := range changes {
+		if c.Moved {
+			out = append(out, leadership.Change{Partition: c.Partition, Leader: c.Leader, Epoch: c.LeaderEpoch, Order: c.Zxid, At: c.At})
+		}
+	}
+	return out, err
+}

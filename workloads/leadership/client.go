@@ -1,0 +1,248 @@
+package leadership
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/systems/node"
+	"github.com/stalemate-io/stalemate/systems/protocol"
+	"github.com/stalemate-io/stalemate/systems/sim"
+)
+
+// Options says what the clients do. The zero value of a number stands for its
+// default.
+type Options struct {
+	Brokers, Controllers []node.ID
+	Partitions           []protocol.Partition
+	// Clients is how many there are, 20 by default, of which Movers, 3 by
+	// default, move leaders and the others ask who leads: in turn over all
+	// Paths, and on path broker over all brokers.
+	Clients, Movers int
+	Paths           []protocol.ReadPath
+	// Think is the mean time between two operations of a client, 100 ms by
+	// default; From and Until are when they begin and stop.
+	Think, From, Until time.Duration
+	// Timeout is how long a client waits for an answer, 1 s by default.
+	Timeout time.Duration
+	// Final is when every broker is asked for every partition once more; 0
+	// leaves that out.
+	Final time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	for _, d := range []struct {
+		at    *time.Duration
+		value time.Duration
+	}{{&o.Think, 100 * time.Millisecond}, {&o.Timeout, time.Second}} {
+		if *d.at == 0 {
+			*d.at = d.value
+		}
+	}
+	if o.Clients == 0 {
+		o.Clients = 20
+	}
+	if o.Movers == 0 {
+		o.Movers = 3
+	}
+	if len(o.Paths) == 0 {
+		o.Paths = []protocol.ReadPath{protocol.ReadBroker}
+	}
+	return o
+}
+
+// Add adds the clients x1, x2, … to a world.
+func Add(w *sim.World, o Options) error {
+	o = o.withDefaults()
+	if len(o.Brokers) == 0 || len(o.Controllers) == 0 || len(o.Partitions) == 0 {
+		return fmt.Errorf("leadership: %d brokers, %d controllers and %d partitions; at least one of each is needed",
+			len(o.Brokers), len(o.Controllers), len(o.Partitions))
+	}
+	reader := 0
+	for i := range o.Clients {
+		c := &client{o: &o, rec: w.Recording()}
+		if i >= o.Movers {
+			c.path = o.Paths[reader%len(o.Paths)]
+			c.node = o.Brokers[reader/len(o.Paths)%len(o.Brokers)]
+			if c.path != protocol.ReadBroker {
+				c.node = o.Controllers[reader/len(o.Paths)%len(o.Controllers)]
+			}
+			reader++
+		}
+		if err := w.AddClient(node.ID(fmt.Sprintf("x%d", i+1)), func(env node.Env) node.Machine {
+			c.env = env
+			return c
+		}); err != nil {
+			return err
+		}
+	}
+	if o.Final > 0 {
+		return addFinal(w, &o)
+	}
+	return nil
+}
+
+// addFinal adds a client per broker that asks for everything at the end.
+func addFinal(w *sim.World, o *Options) error {
+	w.At(o.Final, func() {
+		w.Record(histories.Event{Process: histories.Nemesis, Type: histories.Info, F: "final-reads"})
+	})
+	for i, b := range o.Brokers {
+		c := &client{o: o, rec: w.Recording(), path: protocol.ReadBroker, node: b, rest: o.Partitions, final: true}
+		if err := w.AddClient(node.ID(fmt.Sprintf("x%d", o.Clients+1+i)), func(env node.Env) node.Machine {
+			c.env = env
+			return c
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// client does one thing at a time. One with a path asks, one without moves.
+type client struct {
+	o    *Options
+	env  node.Env
+	rec  *sim.Recording
+	path protocol.ReadPath
+	node node.ID // whom it asks
+	// controller is whom a mover takes for the active one.
+	controller int
+	// began is when the client booted, on its own clock, which was the world's
+	// time 0.
+	began time.Duration
+	final bool
+	rest  []protocol.Partition
+}
+
+// now is the world's time, since clients' clocks are not tampered with.
+func (c *client) now() time.Duration { return c.env.Now() - c.began }
+
+func (c *client) Start() {
+	c.began = c.env.Now()
+	if c.final {
+		// A moment later, for the mark to stand before the reads.
+		c.env.After(c.o.Final+time.Millisecond, c.readRest)
+		return
+	}
+	c.env.After(c.o.From+c.think(), c.next)
+}
+
+func (c *client) Receive(node.ID, node.Message, func(node.Message)) {}
+
+// think draws the pause before the next operation.
+func (c *client) think() time.Duration {
+	return time.Duration(c.env.Rand().ExpFloat64() * float64(c.o.Think))
+}
+
+func (c *client) next() {
+	if c.now() >= c.o.Until {
+		return
+	}
+	p := c.o.Partitions[c.env.Rand().IntN(len(c.o.Partitions))]
+	again := func() { c.env.After(c.think(), c.next) }
+	switch {
+	case c.path != "":
+		c.read(p, again)
+	default:
+		c.move(p, again)
+	}
+}
+
+func (c *client) readRest() {
+	if len(c.rest) == 0 {
+		return
+	}
+	p := c.rest[0]
+	c.rest = c.rest[1:]
+	c.read(p, c.readRest)
+}
+
+func (c *client) read(p protocol.Partition, then func()) {
+	e := histories.Event{F: "read", Key: histories.String(p.String()), Node: string(c.node), Path: string(c.path)}
+	if c.final {
+		e.Extra = []histories.Field{{Name: "final", Value: histories.Bool(true)}}
+	}
+	c.rec.Invoke(e)
+	c.env.Call(c.node, &protocol.MetadataRequest{Partition: p, Path: c.path}, c.o.Timeout, func(m node.Message, err error) {
+		a, _ := m.(*protocol.MetadataResponse)
+		switch {
+		case err != nil:
+			c.rec.Fail(err.Error())
+		case a.Error == protocol.None || a.Error == protocol.LeaderNotAvailable && a.LeaderEpoch >= 0:
+			result := histories.Event{Value: Value(a.Leader, a.LeaderEpoch), Version: histories.At(int64(a.LeaderEpoch))}
+			if a.Offset != protocol.NoOffset {
+				result.Extra = []histories.Field{{Name: "offset", Value: histories.Int(a.Offset)}}
+			}
+			c.rec.OK(result)
+		default:
+			c.rec.Fail(string(a.Error))
+			c.follow(a.Controller)
+		}
+		then()
+	})
+}
+
+// follow asks another controller next time: the one that was named, else any.
+func (c *client) follow(hint string) {
+	if c.path == protocol.ReadBroker {
+		return
+	}
+	to := c.env.Rand().IntN(len(c.o.Controllers))
+	for i, id := range c.o.Controllers {
+		if string(id) == hint {
+			to = i
+		}
+	}
+	c.controller = to
+	if c.path != "" {
+		c.node = c.o.Controllers[to]
+	}
+}
+
+// move asks for an election, or one time in eight for a reassignment.
+func (c *client) move(p protocol.Partition, then func()) {
+	r := c.env.Rand()
+	target := int32(r.IntN(len(c.o.Brokers))) + 1
+	var request node.Message = &protocol.ElectLeadersRequest{Partition: p, Target: target}
+	what := "elect"
+	if r.IntN(8) == 0 {
+		what = "reassign"
+		replicas := []int32{target}
+		for _, i := range r.Perm(len(c.o.Brokers)) {
+			if b := int32(i) + 1; b != target && len(replicas) < 3 {
+				replicas = append(replicas, b)
+			}
+		}
+		request = &protocol.AlterReassignmentRequest{Partition: p, Replicas: replicas}
+	}
+	to := c.o.Controllers[c.controller]
+	c.rec.Invoke(histories.Event{
+		F: "write", Key: histories.String(p.String()), Value: histories.String(fmt.Sprintf("%s b%d", what, target)),
+		Extra: []histories.Field{{Name: "target", Value: histories.Int(int64(target))}},
+	})
+	c.env.Call(to, request, 3*c.o.Timeout, func(m node.Message, err error) {
+		a, _ := m.(*protocol.AdminResponse)
+		switch {
+		case err == node.ErrUnreachable:
+			c.rec.Fail(err.Error())
+			c.follow("")
+		case err != nil:
+			c.rec.Info(err.Error())
+			c.follow("")
+		case a.Error == protocol.None && what == "reassign":
+			// Its answer may tell any of the several changes that it takes,
+			// which the truth tells one by one.
+			c.rec.Fail("accepted; the changes it led to are the system's")
+		case a.Error == protocol.None:
+			c.rec.OK(histories.Event{Value: Value(a.Leader, a.LeaderEpoch), Version: histories.At(int64(a.LeaderEpoch))})
+		case a.Error == protocol.RequestTimedOut:
+			c.rec.Info(string(a.Error))
+			c.follow(a.Controller)
+		default:
+			c.rec.Fail(string(a.Error))
+			c.follow(a.Controller)
+		}
+		then()
+	})
+}
