@@ -36,8 +36,9 @@ type cycleSearch struct {
 	byKey     map[int32][]int32 // in order of state, a write before its reads
 	byWatcher map[int32][]int32 // reads in order of invocation
 	byTime    []int32           // writes in order of invocation
-	parent    map[int32]int32
-	low       map[suffix]int // how much of each list was not reached
+	parent    []int32           // by operation
+	depth     []int32           // by operation; 0 where not reached
+	low       map[suffix]int    // how much of each list was not reached
 }
 
 // suffix names a list of followers.
@@ -53,8 +54,11 @@ const (
 )
 
 func newCycleSearch(g *graph) *cycleSearch {
-	s := &cycleSearch{g: g, byKey: map[int32][]int32{}, byWatcher: map[int32][]int32{}}
 	h := g.r.v.history
+	s := &cycleSearch{
+		g: g, byKey: map[int32][]int32{}, byWatcher: map[int32][]int32{},
+		parent: make([]int32, len(h.Operations)), depth: make([]int32, len(h.Operations)),
+	}
 	for k, reg := range g.registers {
 		if reg == nil {
 			continue
@@ -118,35 +122,79 @@ func (s *cycleSearch) followers(i int32, do func(suffix, []int32, int)) {
 	do(suffix{timeList, 0}, s.byTime, after(s.byTime))
 }
 
-// starts gives operations that lie on cycles: walking from one follower to the
-// next among what is left ends in a cycle sooner or later, and so do all walks.
+// starts gives operations that lie on one cycle. What could not be sorted waits
+// for something that could not: going back from one to the next ends in a cycle.
 func (s *cycleSearch) starts() []int32 {
+	if len(s.nodes) == 0 {
+		return nil
+	}
+	n := s.g.nodeOf(s.nodes[0])
+	for range len(s.nodes) + len(s.g.stateDone) {
+		n = s.g.waitsFor(n)
+	}
 	var starts []int32
-	for n := 0; n < len(s.nodes) && len(starts) < maxCycleStarts; n += 1 + len(s.nodes)/maxCycleStarts {
-		if c := s.through(s.nodes[n], 0); c != nil {
-			starts = append(starts, c...)
+	for first := n; ; {
+		if n.op != noOp {
+			starts = append(starts, n.op)
+		}
+		if n = s.g.waitsFor(n); n == first || len(starts) == maxCycleStarts {
+			return starts
 		}
 	}
-	if len(starts) > 0 {
-		return starts[:min(len(starts), maxCycleStarts)]
-	}
-	for _, i := range s.nodes {
-		if c := s.through(i, 0); c != nil {
-			return c
-		}
-	}
-	return nil
 }
+
+// node is a state, by key and number, or a read, by operation; of a state that a
+// write made, op is that write.
+type node struct{ key, state, op int32 }
+
+// stateNode is the node of a state.
+func (g *graph) stateNode(key, state int32) node {
+	return node{key, state, g.registers[key].states[state].op}
+}
+
+// nodeOf is the node of an operation that takes part.
+func (g *graph) nodeOf(i int32) node {
+	if g.r.isRead(i) {
+		return node{noState, noState, i}
+	}
+	return g.stateNode(g.r.v.history.Operations[i].Key, g.r.seen[i])
+}
+
+// waitsFor gives something unsorted that an unsorted node has to come after.
+func (g *graph) waitsFor(n node) node {
+	if n.state == noState {
+		op := &g.r.v.history.Operations[n.op]
+		if s := g.r.seen[n.op]; !g.stateDone[g.base[op.Key]+s] {
+			return g.stateNode(op.Key, s)
+		}
+		return g.nodeOf(g.observers[observerOf(g.r.v.history, op)].stuck())
+	}
+	id := g.base[n.key] + n.state
+	if n.state > 0 {
+		if !g.stateDone[id-1] {
+			return g.stateNode(n.key, n.state-1)
+		}
+		for i := g.first[id-1]; i != noOp; i = g.next[i] {
+			if !g.sorted[i] {
+				return g.nodeOf(i)
+			}
+		}
+	}
+	return g.nodeOf(g.everyone.stuck())
+}
+
+// stuck is the operation that a walker waits for.
+func (w *walker) stuck() int32 { return ^w.events[w.at] }
 
 // through gives a shortest cycle through an operation, or nil where there is
 // none shorter than limit; limit 0 is none.
 func (s *cycleSearch) through(start int32, limit int) []int32 {
-	s.parent = map[int32]int32{}
 	s.low = map[suffix]int{}
-	depth := map[int32]int{start: 1}
+	clear(s.depth)
+	s.depth[start] = 1
 	for queue := []int32{start}; len(queue) > 0; queue = queue[1:] {
 		i := queue[0]
-		if limit > 0 && depth[i] >= limit {
+		if limit > 0 && int(s.depth[i]) >= limit {
 			return nil
 		}
 		closed := false
@@ -159,8 +207,8 @@ func (s *cycleSearch) through(start int32, limit int) []int32 {
 				n := list[j]
 				if n == start {
 					closed = true
-				} else if _, seen := depth[n]; !seen {
-					depth[n] = depth[i] + 1
+				} else if s.depth[n] == 0 {
+					s.depth[n] = s.depth[i] + 1
 					s.parent[n] = i
 					queue = append(queue, n)
 				}

@@ -41,9 +41,8 @@ func (r *resolver) byRelation(reg *keyOrder) {
 	r.relateRealTime(reg, rel)
 	r.relateReads(reg, rel)
 	rel.seal()
-	order, cyclic := r.arrange(reg, rel)
-	if cyclic {
-		cycle := rel.shortestCycle()
+	order, waiting := r.arrange(reg, rel)
+	if cycle := rel.cycle(waiting); cycle != nil {
 		reg.flaws = append(reg.flaws, r.describeCycle(reg, cycle))
 		reg.undecided = "no order of the writes agrees with what was observed"
 		return
@@ -256,11 +255,12 @@ func (rel *relation) seal() {
 // from gives the edges that leave a node.
 func (rel *relation) from(n int32) []edge { return rel.edges[rel.index[n]:rel.index[n+1]] }
 
-// arrange gives an order of the states that agrees with the relation, and
-// whether there is none. Where the relation leaves a choice, a compare-and-set
-// follows directly on what it expected, and else what was known sooner is older.
-func (r *resolver) arrange(reg *keyOrder, rel *relation) (order []int32, cyclic bool) {
-	waiting := make([]int32, rel.nodes)
+// arrange gives an order of the states that agrees with the relation, and how
+// many reasons to wait each node was left with: some, where it is on a cycle or
+// behind one. Where the relation leaves a choice, a compare-and-set follows
+// directly on what it expected, and else what was known sooner is older.
+func (r *resolver) arrange(reg *keyOrder, rel *relation) (order, waiting []int32) {
+	waiting = make([]int32, rel.nodes)
 	for i := range rel.edges {
 		waiting[rel.edges[i].to]++
 	}
@@ -270,11 +270,9 @@ func (r *resolver) arrange(reg *keyOrder, rel *relation) (order []int32, cyclic 
 			heap.Push(ready, int32(n))
 		}
 	}
-	done := 0
 	chained := r.chained(reg)
 	for ready.Len() > 0 {
 		n := heap.Pop(ready).(int32)
-		done++
 		if int(n) < rel.states {
 			order = append(order, n)
 		}
@@ -288,7 +286,7 @@ func (r *resolver) arrange(reg *keyOrder, rel *relation) (order []int32, cyclic 
 			heap.Push(ready, e.to)
 		}
 	}
-	return order, done < rel.nodes
+	return order, waiting
 }
 
 // chained gives for each state the one that a compare-and-set made of it.
@@ -418,36 +416,45 @@ func (rel *relation) forced(a, b int32) bool {
 // two states counts as open.
 const maxForced = 256
 
-// shortestCycle gives a shortest cycle of the relation, or nil. It begins
-// where the cycle's edges leave a state.
-func (rel *relation) shortestCycle() []edge {
+// cycle gives a short cycle among the nodes that are left waiting, or nil where
+// none is. What waits, waits for something that waits: going back from one to
+// the next ends in a cycle. The shortest one through the states on it is given.
+func (rel *relation) cycle(waiting []int32) []edge {
+	before := make([]int32, rel.nodes)
+	last := int32(-1)
+	for i := range rel.edges {
+		if e := &rel.edges[i]; waiting[e.from] > 0 && waiting[e.to] > 0 {
+			before[e.to], last = e.from, e.to
+		}
+	}
+	if last < 0 {
+		return nil
+	}
+	for range rel.nodes { // long enough to be on the cycle for certain
+		last = before[last]
+	}
 	var best []edge
 	via := make([]int32, rel.nodes)
 	starts := 0
-	for s := 0; s < rel.states && starts < maxStarts; s++ {
-		if !rel.onCycle(int32(s)) {
-			continue
+	for n := last; ; n = before[n] {
+		if int(n) < rel.states {
+			if c := rel.cycleThrough(n, via, waiting); best == nil || c != nil && len(c) < len(best) {
+				best = c
+			}
+			starts++
 		}
-		starts++
-		for n := range via {
-			via[n] = -1
-		}
-		if c := rel.cycleThrough(int32(s), via); c != nil && (best == nil || len(c) < len(best)) {
-			best = c
+		if before[n] == last || starts == maxCycleStarts {
+			return best
 		}
 	}
-	return best
 }
 
-// maxStarts is from how many nodes a shortest cycle is looked for.
-const maxStarts = 64
-
-// onCycle is a cheap guess that saves most searches: a node without an edge in
-// and out is on no cycle.
-func (rel *relation) onCycle(n int32) bool { return len(rel.from(n)) > 0 && n > 0 }
-
-// cycleThrough searches breadth first for the way from a state back to it.
-func (rel *relation) cycleThrough(start int32, via []int32) []edge {
+// cycleThrough searches breadth first, among the nodes left waiting, for the way
+// from a state back to it; via is memory to work in.
+func (rel *relation) cycleThrough(start int32, via, waiting []int32) []edge {
+	for n := range via {
+		via[n] = -1
+	}
 	queue := []int32{start}
 	for len(queue) > 0 {
 		n := queue[0]
@@ -464,7 +471,7 @@ func (rel *relation) cycleThrough(start int32, via []int32) []edge {
 				slices.Reverse(path)
 				return path
 			}
-			if via[e.to] < 0 {
+			if via[e.to] < 0 && waiting[e.to] > 0 {
 				via[e.to] = at
 				queue = append(queue, e.to)
 			}
