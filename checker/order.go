@@ -70,6 +70,10 @@ func (res *orderResult) acrossKeys() {
 		return
 	}
 	cycle := g.cycle()
+	if len(cycle) == 0 {
+		res.Answer, res.Reason = Undecided, "internal error: what cannot be sorted lies on no cycle; please report this history"
+		return
+	}
 	if pair := res.guessed(cycle); pair != "" {
 		res.Answer, res.Reason = Undecided, pair
 		return

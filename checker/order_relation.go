@@ -157,7 +157,7 @@ func (r *resolver) relateInitial(reg *keyOrder, rel *relation) {
 // relateCAS: a compare-and-set follows directly on the value it expected, so
 // two cannot succeed on one value.
 func (r *resolver) relateCAS(reg *keyOrder, rel *relation) {
-	values := reg.byValue()
+	values := r.byValue(reg)
 	next := make(map[int32]int32)
 	for s := range reg.states {
 		i := reg.states[s].op
@@ -291,7 +291,7 @@ func (r *resolver) arrange(reg *keyOrder, rel *relation) (order, waiting []int32
 
 // chained gives for each state the one that a compare-and-set made of it.
 func (r *resolver) chained(reg *keyOrder) map[int32]int32 {
-	values := reg.byValue()
+	values := r.byValue(reg)
 	m := make(map[int32]int32)
 	for s := range reg.states {
 		if i := reg.states[s].op; i != noOp && r.v.history.Operations[i].F == histories.CAS {

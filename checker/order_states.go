@@ -2,6 +2,8 @@ package checker
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/stalemate-io/stalemate/histories"
@@ -117,16 +119,19 @@ func (r *resolver) isSeen(op *histories.Operation) bool {
 	return op.F == histories.Read && !skipsRead(r.spec, op, actRead)
 }
 
-// versioned reports whether every acknowledged write of a key has a version.
+// versioned reports whether versions give a key's order: every acknowledged
+// write has one, and something has.
 func (r *resolver) versioned(key int32) bool {
 	some := false
 	for _, i := range r.v.keys[key] {
 		op := &r.v.history.Operations[i]
-		if writes(op) && op.Outcome == histories.Happened {
-			if op.Version == histories.UnknownVersion {
-				return false
-			}
+		if op.Outcome != histories.Happened {
+			continue
+		}
+		if op.Version != histories.UnknownVersion {
 			some = true
+		} else if writes(op) {
+			return false
 		}
 	}
 	return some
@@ -161,23 +166,24 @@ func (r *resolver) byVersion(reg *keyOrder) {
 			if written(op) != reg.states[hint].value {
 				reg.flaw(kindConflict, "two writes were acknowledged with one version", reg.states[hint].op, i)
 			}
-			reg.checkExpected(r.v.history, hint, i)
 		case r.isSeen(op) && op.Version == histories.UnknownVersion:
 			if values == nil {
-				values = reg.byValue()
+				values = r.byValue(reg)
 			}
-			if s, ok := values[op.Result]; !ok {
-				reg.flaw(kindPhantom, "", i)
-			} else if s == noState {
-				reg.undecided = "a read tells no version, and its value was written more than once"
+			s, ok := values[op.Result]
+			if s == noState && ok {
+				reg.undecided = fmt.Sprintf("a read tells no version (event %d), and what it returned may have been written more than once%s", op.Invoked, onKey(r.v.history, reg.key))
 				return
-			} else {
-				r.seen[i] = s
 			}
+			if !ok {
+				reg.flaw(kindPhantom, "", i)
+				continue
+			}
+			r.seen[i] = s
 		case r.isSeen(op):
 			at := reg.find(op.Version, hint)
 			if at < 0 {
-				at = 0 // older than every write: foreign saw that it is the initial value
+				at = 0 // foreign found that it is the initial value's
 			}
 			hint = at
 			if st := &reg.states[at]; st.value == op.Result {
@@ -188,6 +194,7 @@ func (r *resolver) byVersion(reg *keyOrder) {
 		}
 	}
 	r.adopt(reg)
+	r.checkExpected(reg)
 }
 
 // mismatch notes a read that returned another value than its version has.
@@ -239,12 +246,11 @@ func (reg *keyOrder) find(version int64, hint int) int {
 }
 
 // foreign gives states for the versions that were read and that no acknowledged
-// write made: writes of unknown outcome that took effect, and what nobody wrote.
+// write made: the initial value with the version it had, writes of unknown
+// outcome that took effect, and what nobody wrote.
 func (r *resolver) foreign(reg *keyOrder) []state {
 	ops := r.v.history.Operations
-	var found []state
-	var unknown map[histories.Datum]int32
-	have := make(map[int64]bool)
+	readers := make(map[int64]int32) // the first read of each such version
 	hint := 0
 	for _, i := range r.v.keys[reg.key] {
 		op := &ops[i]
@@ -253,38 +259,61 @@ func (r *resolver) foreign(reg *keyOrder) []state {
 		}
 		if at := reg.find(op.Version, hint); at >= 0 {
 			hint = at
-			continue
+		} else if _, again := readers[op.Version]; !again {
+			readers[op.Version] = i
 		}
-		if have[op.Version] {
-			continue
-		}
-		if unknown == nil {
-			unknown = r.unknownWrites(reg.key)
-		}
-		w, ok := unknown[op.Result]
+	}
+	if len(readers) == 0 {
+		return nil
+	}
+	var found []state
+	unknown := r.unknownWrites(reg.key)
+	for n, version := range slices.Sorted(maps.Keys(readers)) {
+		i := readers[version]
+		value := ops[i].Result
+		writers := unknown[value]
 		switch {
-		case ok:
-			found = append(found, state{op.Result, op.Version, w})
-		case op.Result == reg.states[0].value && (len(reg.states) == 1 || op.Version < reg.states[1].version):
-			continue // the initial value, with the version it had
+		case n == 0 && value == reg.states[0].value && (len(reg.states) == 1 || version < reg.states[1].version):
+			reg.states[0].version = version
+		case len(writers) > 0:
+			// Any of several writes of the value may have made it. Who was
+			// invoked first is bound least by real time, so that giving the
+			// oldest version to it is right if anything is.
+			found = append(found, state{value, version, writers[0]})
+			unknown[value] = writers[1:]
+			if len(writers) > 1 && r.someCAS(writers) {
+				reg.undecided = "which of several operations of unknown outcome wrote a value is not decided, and a compare-and-set is among them"
+			}
 		default:
-			reg.flaw(kindPhantom, "", i)
-			found = append(found, state{op.Result, op.Version, noOp})
+			r.unwritten(reg, found, i)
+			found = append(found, state{value, version, noOp})
 		}
-		have[op.Version] = true
 	}
 	return found
 }
 
-// unknownWrites gives the first unknown write of each value.
-func (r *resolver) unknownWrites(key int32) map[histories.Datum]int32 {
-	m := make(map[histories.Datum]int32)
+// unwritten notes a read of a version that no write is left to have made.
+func (r *resolver) unwritten(reg *keyOrder, found []state, read int32) {
+	for _, s := range found {
+		if s.value == r.v.history.Operations[read].Result && s.op != noOp {
+			reg.flaw(kindConflict, "the value was written once and stands under two versions", s.op, read)
+			return
+		}
+	}
+	reg.flaw(kindPhantom, "", read)
+}
+
+func (r *resolver) someCAS(ops []int32) bool {
+	return slices.ContainsFunc(ops, func(i int32) bool { return r.v.history.Operations[i].F == histories.CAS })
+}
+
+// unknownWrites gives the unknown writes of each value, in order of invocation.
+func (r *resolver) unknownWrites(key int32) map[histories.Datum][]int32 {
+	m := make(map[histories.Datum][]int32)
 	for _, i := range r.v.keys[key] {
 		op := &r.v.history.Operations[i]
 		if writes(op) && op.Outcome == histories.Unknown {
-			if _, again := m[written(op)]; !again {
-				m[written(op)] = i
-			}
+			m[written(op)] = append(m[written(op)], i)
 		}
 	}
 	return m
@@ -299,29 +328,60 @@ func (r *resolver) adopt(reg *keyOrder) {
 	}
 }
 
-// byValue finds states by value; noState stands for a value that several have.
-func (reg *keyOrder) byValue() map[histories.Datum]int32 {
+// byValue finds states by value; noState stands for a value that several have,
+// or that an unknown write may have made though no version shows it.
+func (r *resolver) byValue(reg *keyOrder) map[histories.Datum]int32 {
 	m := make(map[histories.Datum]int32, len(reg.states))
+	placed := make(map[int32]bool)
 	for s := range reg.states {
+		placed[reg.states[s].op] = true
 		if _, twice := m[reg.states[s].value]; twice {
 			m[reg.states[s].value] = noState
 		} else {
 			m[reg.states[s].value] = int32(s)
 		}
 	}
+	if reg.relation != nil {
+		return m // its states are all the writes that can be seen
+	}
+	for value, writers := range r.unknownWrites(reg.key) {
+		for _, w := range writers {
+			if !placed[w] {
+				m[value] = noState
+			}
+		}
+	}
 	return m
 }
 
-// checkExpected notes a compare-and-set that succeeded on another value than
-// the one before it. Only consecutive versions show what was before it.
-func (reg *keyOrder) checkExpected(h *histories.History, at int, i int32) {
-	op := &h.Operations[i]
-	if op.F != histories.CAS || at == 0 {
-		return
-	}
-	before := &reg.states[at-1]
-	if before.op != noOp && before.version+1 == op.Version && before.value != op.Argument {
-		reg.flaw(kindConflict, "the compare-and-set succeeded on another value than the one it expected", before.op, i)
+// checkExpected notes the compare-and-sets that succeeded on another value than
+// the one before theirs. Between versions that are not neighbours a write that
+// nobody saw may have put the expected value there; then nothing is decided.
+func (r *resolver) checkExpected(reg *keyOrder) {
+	ops := r.v.history.Operations
+	for s := 1; s < len(reg.states); s++ {
+		i := reg.states[s].op
+		before := &reg.states[s-1]
+		if i == noOp || ops[i].F != histories.CAS || ops[i].Argument == before.value || before.op == noOp && s > 1 {
+			continue
+		}
+		neighbours := before.version != histories.UnknownVersion && before.version+1 == reg.states[s].version
+		w := noOp
+		for _, u := range r.unknownWrites(reg.key)[ops[i].Argument] {
+			if r.seen[u] == noState {
+				w = u
+			}
+		}
+		if w != noOp && !neighbours {
+			reg.undecided = fmt.Sprintf("whether a write of unknown outcome happened is not decided: event %d wrote the value that the compare-and-set of event %d expected, and no version shows it%s",
+				ops[w].Invoked, ops[i].Invoked, onKey(r.v.history, reg.key))
+			continue
+		}
+		witness := []int32{before.op, i}
+		if before.op == noOp {
+			witness = witness[1:]
+		}
+		reg.flaw(kindConflict, "the compare-and-set succeeded on another value than the one it expected", witness...)
 	}
 }
 
