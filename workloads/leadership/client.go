@@ -169,7 +169,7 @@ func (c *client) read(p protocol.Partition, then func()) {
 		switch {
 		case err != nil:
 			c.rec.Fail(err.Error())
-		case a.Error == protocol.None || a.Error == protocol.LeaderNotAvailable && a.LeaderEpoch >= 0:
+		case a.Error == protocol.None:
 			result := histories.Event{Value: Value(a.Leader, a.LeaderEpoch), Version: histories.At(int64(a.LeaderEpoch))}
 			if a.Offset != protocol.NoOffset {
 				result.Extra = []histories.Field{{Name: "offset", Value: histories.Int(a.Offset)}}

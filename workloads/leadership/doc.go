@@ -5,7 +5,10 @@
 // A partition is a register. Its value is the leader together with the leader
 // epoch, "b2/5", so that every change of leadership writes a value of its own;
 // its version is the leader epoch. An election or a reassignment is a write, and
-// asking a node is a read along the path that was taken.
+// asking a node is a read along the path that was taken. A node that answers
+// LEADER_NOT_AVAILABLE has told nothing: it may know of no leader, or of one that
+// it does not take for live. An accepted reassignment is recorded as failed, for it
+// leads to several changes in its own time, which are the system's.
 //
 // # Elections nobody asked for
 //

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stalemate-io/stalemate/checker"
+	"github.com/stalemate-io/stalemate/internal/toys"
+	"github.com/stalemate-io/stalemate/reports"
+)
+
+// newCompare holds the systems against each other under the same trouble.
+func newCompare() *cobra.Command {
+	s := toys.Survey{Systems: toys.Systems(), Warmup: 6 * time.Second}
+	var only []string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "compare",
+		Short: "Hold push and kraft against each other under the same faults",
+		Long: `compare simulates both control planes, the push-based controller and the KRaft
+log, with the same clients under the same seeds and fault schedules, and judges
+every read path of every run. The table counts runs by verdict:
+
+  linear    every read saw the newest committed leader
+  lag       old answers, but one order explains them all
+  diverge   no single order explains what was seen, or a node stayed wrong
+  never     runs in which a node was still wrong after everything had healed
+
+behind is the worst lag in changes of one partition, stale the share of reads
+that were. Same arguments, same table, on any machine.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			families, err := familiesNamed(only)
+			if err != nil {
+				return err
+			}
+			s.Families = families
+			if s.Seeds < 1 {
+				return fmt.Errorf("--seeds %d: expected at least 1", s.Seeds)
+			}
+			r, err := s.Run(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return printComparison(cmd.OutOrStdout(), r, families, asJSON)
+		},
+	}
+	f := c.Flags()
+	f.IntVar(&s.Seeds, "seeds", 20, "how many seeds each system runs under each kind of trouble")
+	f.Uint64Var(&s.First, "first-seed", 1, "the first of them")
+	f.StringSliceVar(&only, "trouble", nil, "only these kinds of trouble: "+familyNames())
+	f.StringSliceVar(&s.Systems, "systems", s.Systems, "the systems")
+	f.DurationVar(&s.Load, "load", 20*time.Second, "simulated time under load and faults, per run")
+	f.DurationVar(&s.Settle, "settle", 12*time.Second, "simulated time to settle before the final reads")
+	f.IntVar(&s.Workers, "workers", 0, "runs at the same time; 0 is one a core")
+	f.BoolVar(&asJSON, "json", false, "print the table as JSON")
+	return c
+}
+
+func familyNames() (names string) {
+	for i, f := range toys.Families() {
+		if i > 0 {
+			names += ", "
+		}
+		names += f.Name
+	}
+	return names
+}
+
+func familiesNamed(names []string) ([]toys.Family, error) {
+	if len(names) == 0 {
+		return toys.Families(), nil
+	}
+	var out []toys.Family
+	for _, name := range names {
+		n := len(out)
+		for _, f := range toys.Families() {
+			if f.Name == name {
+				out = append(out, f)
+			}
+		}
+		if len(out) == n {
+			return nil, fmt.Errorf("no trouble %q; expected one of %s", name, familyNames())
+		}
+	}
+	return out, nil
+}
+
+func printComparison(w io.Writer, r *toys.Result, families []toys.Family, asJSON bool) error {
+	if asJSON {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	titles := map[string]string{}
+	for _, f := range families {
+		titles[f.Name] = f.Name + ": " + f.About
+		for _, off := range f.Off {
+			titles[f.Name] += " (push without " + off + ")"
+		}
+	}
+	var rows []reports.CompareRow
+	for _, x := range r.Rows {
+		row := reports.CompareRow{
+			Trouble: titles[x.Family], System: x.System, Path: x.Path, Promise: promiseWord(x.Promise), Runs: x.Runs,
+			Linearizable: x.Linearizable, OrderedLag: x.OrderedLag, Divergent: x.Divergent, Open: x.Undecided, Broken: x.Broken,
+			LagP99MS: x.LagP99MS, LagWorstMS: x.LagWorstMS, BehindWorst: x.BehindMax, Anomalies: x.Anomalies, Never: x.NeverConverged,
+		}
+		if x.Reads > 0 {
+			row.StalePercent = 100 * float64(x.StaleReads) / float64(x.Reads)
+		}
+		rows = append(rows, row)
+	}
+	if err := reports.Compare(w, rows, textStyle(w)); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%d seeds from %d, %.0f simulated seconds.\n", r.Seeds, r.First, r.Simulated)
+	for _, i := range r.Invariants {
+		fmt.Fprintln(w, "invariant broken:", i)
+	}
+	return nil
+}
+
+func promiseWord(l checker.Level) string {
+	if l == checker.OrderedLag {
+		return "ordered lag"
+	}
+	return string(l)
+}
