@@ -37,11 +37,16 @@ type linearOptions struct {
 	// Workers is how many keys are looked at side by side; zero means one a
 	// processor.
 	Workers int
+	// WitnessTime bounds the cutting of one key's witness, and again its
+	// confirmation; zero means defaultWitnessTime.
+	WitnessTime time.Duration
 }
 
 const (
 	defaultTimeout = 5 * time.Minute
 	defaultMemory  = 2 << 30
+
+	defaultWitnessTime = time.Second
 )
 
 // linearResult is the answer for all keys together: Violated if some key is,
@@ -81,11 +86,15 @@ type linearFailure struct {
 	// only: the rest contradicts itself whether or not and whenever these
 	// took effect. In order of invocation.
 	Loose []int32
+	// AsWrite is the part of Witness that are compare-and-sets of which the
+	// proof uses the value they left, and not the one they expected.
+	AsWrite []int32
 	// Anchor, where it is not -1, is the first operation that the proof rests
 	// on: a write of Witness before which everything that was over is left out,
 	// since it overwrote whatever that did.
 	Anchor int32
-	// Minimal is false where the budget ended before the witness was minimal.
+	// Minimal is false where the budget ended before the witness was minimal,
+	// or where a minimal one would have too many loose operations to follow.
 	Minimal bool
 }
 
@@ -112,7 +121,7 @@ func linearizable(ctx context.Context, v view, spec spec, o linearOptions) linea
 					return
 				}
 				if len(v.keys[key]) > 0 {
-					k := keyCheck{ctx, v.history, v.keys[key], &spec, int32(key), o.Engine, share, &zones}
+					k := keyCheck{ctx, v.history, v.keys[key], &spec, int32(key), o.Engine, share, &zones, o.WitnessTime}
 					outcomes[key] = k.run()
 				}
 			}
@@ -131,6 +140,9 @@ func (o linearOptions) withDefaults() linearOptions {
 	}
 	if o.Memory <= 0 {
 		o.Memory = defaultMemory
+	}
+	if o.WitnessTime <= 0 {
+		o.WitnessTime = defaultWitnessTime
 	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)

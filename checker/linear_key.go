@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/stalemate-io/stalemate/histories"
 )
@@ -19,6 +20,7 @@ type keyCheck struct {
 	engine string
 	budget *budget
 	zones  *zoneCheck
+	proof  time.Duration // linearOptions.WitnessTime
 }
 
 // run decides the key. With engine auto, zones are asked first where the model

@@ -271,14 +271,7 @@ func TestOracleEnginesAgree(t *testing.T) {
 				n, illegal := fuzzHistories(t)/2, 0
 				for seed := range n {
 					r := rand.New(rand.NewPCG(uint64(seed), uint64(values)))
-					longest := 12
-					if m == modelQueue {
-						// Unknown enqueues and dequeues fit nearly everywhere, and
-						// porcupine's search for a witness's confirmation grows with
-						// their factorial.
-						longest = 8
-					}
-					h, ops := randomHistory(r, m, 2+r.IntN(4), 2+r.IntN(longest-1), values)
+					h, ops := randomHistory(r, m, 2+r.IntN(4), 2+r.IntN(11), values)
 					s := spec{model: m, nilReads: nilAbsent}
 					if got := agree(t, h, ops, s); got == Violated {
 						illegal++
@@ -310,7 +303,7 @@ func agree(t *testing.T, h *histories.History, ops []int32, s spec) Answer {
 	}
 	for _, engine := range []string{engineAuto, engineFast, engineWindowed, enginePorcupine} {
 		v := view{history: h, keys: [][]int32{ops}}
-		got := linearizable(context.Background(), v, s, linearOptions{Engine: engine, Workers: 1, Timeout: time.Minute})
+		got := linearizable(context.Background(), v, s, linearOptions{Engine: engine, Workers: 1, Timeout: time.Minute, WitnessTime: time.Minute})
 		if got.Err != nil {
 			t.Errorf("%s: %v", engine, got.Err)
 			continue
@@ -344,9 +337,10 @@ func checkWitness(t *testing.T, h *histories.History, s spec, engine string, r *
 		t.Errorf("%s: witness %v is not confirmed", engine, f.Witness)
 		return
 	}
-	if !f.Minimal || len(f.Witness) == 0 || !slices.IsSorted(f.Witness) || f.Kind == "" {
+	if len(f.Witness) == 0 || !slices.IsSorted(f.Witness) || f.Kind == "" {
 		t.Errorf("%s: bad witness %+v", engine, f)
 	}
+	checkMinimal(t, h, s, engine, &f)
 	whole := slices.Clone(h.Operations)
 	forget := func(i int) { h.Operations[i].Outcome = histories.Unknown }
 	defer copy(h.Operations, whole)
@@ -367,5 +361,55 @@ func checkWitness(t *testing.T, h *histories.History, s spec, engine string, r *
 	}
 	if got := porcupineKey(context.Background(), &p, &budget{memory: defaultMemory}).answer; got != Violated {
 		t.Errorf("%s: witness %v, loose %v: with all else forgotten the history is legal", engine, f.Witness, f.Loose)
+	}
+}
+
+// checkMinimal sees that the operations of a witness are illegal by themselves,
+// and that forgetting any one of them makes them legal, or leaves more loose
+// ones than a witness may have. It makes them anew from the history.
+func checkMinimal(t *testing.T, h *histories.History, s spec, engine string, f *linearFailure) {
+	t.Helper()
+	proof := *h
+	proof.Operations = nil
+	var all []int32
+	for _, i := range f.Witness {
+		op := h.Operations[i]
+		if slices.Contains(f.AsWrite, i) {
+			op.F, op.Argument, op.Result = histories.Write, op.Result, nilDatum
+		}
+		if slices.Contains(f.Loose, i) {
+			op.Outcome = histories.Unknown
+		}
+		all = append(all, int32(len(proof.Operations)))
+		proof.Operations = append(proof.Operations, op)
+	}
+	judge := func() (Answer, int) {
+		p, err := compile(&proof, all, &s, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := minimizer{p: &p}
+		loose := m.loose(p.calls)
+		p.calls = m.settle(p.calls)
+		answer := porcupineKey(context.Background(), &p, &budget{memory: defaultMemory}).answer
+		if len(p.calls) <= 7 && everyOrder(&p) != (answer == Holds) {
+			t.Errorf("%s: all orders and porcupine disagree on witness %+v", engine, f)
+		}
+		return answer, loose
+	}
+	if got, loose := judge(); got != Violated || loose > maxLoose {
+		t.Errorf("%s: by itself witness %+v is %v, with %d loose operations", engine, f, got, loose)
+	}
+	for n := range all {
+		op := &proof.Operations[n]
+		if op.Outcome == histories.Unknown || f.Witness[n] == f.Anchor {
+			continue
+		}
+		op.Outcome = histories.Unknown
+		got, loose := judge()
+		if got != Holds && (f.Minimal || loose <= maxLoose) {
+			t.Errorf("%s: forgetting operation %d of witness %+v leaves it %v", engine, f.Witness[n], f, got)
+		}
+		op.Outcome = histories.Happened
 	}
 }

@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
+
+	"github.com/stalemate-io/stalemate/histories"
 )
 
 // A witness is the proof of a violation for a person to follow: a few
@@ -26,9 +27,6 @@ import (
 // forgotten and before which everything that was over is left out, since it
 // was overwritten: see anchored.
 
-// witnessTime bounds the cutting of one witness, and again its confirmation.
-const witnessTime = time.Second
-
 // maxLoose is how many loose operations a witness may have, beside those of
 // which the rest shows that they happened. Each may take effect at any time or
 // never, so that the orders to follow double with each, for a person as for
@@ -39,7 +37,7 @@ const maxLoose = 8
 func (k *keyCheck) prove(out *keyOutcome, p *program) {
 	// The verdict stands already; its proof gets a time of its own, so that a
 	// check which found a violation at the last moment can still show it.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(k.ctx), witnessTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(k.ctx), k.proof)
 	defer cancel()
 	m := minimizer{ctx: ctx, p: p, budget: k.budget, anchor: noAnchor}
 	calls := m.cut(out.fails, out.failedAt)
@@ -62,12 +60,15 @@ func (k *keyCheck) prove(out *keyOutcome, p *program) {
 		if !calls[i].known {
 			out.failure.Loose = append(out.failure.Loose, calls[i].op)
 		}
+		if calls[i].action == actWrite && k.h.Operations[calls[i].op].F == histories.CAS {
+			out.failure.AsWrite = append(out.failure.AsWrite, calls[i].op)
+		}
 	}
 	if out.kind == "" || out.kind == violationOrder {
 		out.failure.Kind = nameViolation(calls)
 	}
 	out.fails = nil
-	confirm, stop := context.WithTimeout(context.WithoutCancel(k.ctx), witnessTime)
+	confirm, stop := context.WithTimeout(context.WithoutCancel(k.ctx), k.proof)
 	defer stop()
 	q := program{calls: m.settle(calls), machine: p.machine, pure: p.pure}
 	switch second := porcupineKey(confirm, &q, k.budget); second.answer {
@@ -260,20 +261,25 @@ func (m *minimizer) settle(calls []call) []call {
 		}
 	}
 	calls = slices.Clone(calls)
+	seen := map[uint64]bool{}
+	see := func(c *call) {
+		switch {
+		case c.known && c.action == actRead:
+			seen[c.res] = true
+		case c.known && c.action == actCAS:
+			seen[c.arg] = true
+		}
+	}
+	for i := range calls {
+		see(&calls[i])
+	}
 	for changed := true; changed; {
 		changed = false
-		seen := map[uint64]bool{}
-		for i := range calls {
-			switch c := &calls[i]; {
-			case c.known && c.action == actRead:
-				seen[c.res] = true
-			case c.known && c.action == actCAS:
-				seen[c.arg] = true
-			}
-		}
-		for i := range calls {
-			if c := &calls[i]; !c.known && c.action == actCAS && c.arg != c.res && seen[c.res] && writers[c.res] == 1 {
+		for i := len(calls) - 1; i >= 0; i-- { // a cas mostly comes before the next of its chain
+			c := &calls[i]
+			if !c.known && c.action == actCAS && c.arg != c.res && seen[c.res] && writers[c.res] == 1 {
 				c.known, changed = true, true
+				see(c)
 			}
 		}
 	}

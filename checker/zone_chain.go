@@ -114,7 +114,7 @@ func (z *zoneCheck) mergeChain(root int32) *zoneViolation {
 	for n := z.chain.next[root]; n != noCluster; n = z.chain.next[n] {
 		stage := &z.clusters[n]
 		if stage.first < whole.last {
-			return z.disorder(stage.first, whole.last)
+			return z.disorder(n)
 		}
 		whole.first = min(whole.first, stage.first)
 		whole.last = max(whole.last, stage.last)
@@ -135,15 +135,8 @@ func (z *zoneCheck) dissolve(n int32) {
 // that another one made, so none can have been the first.
 func (z *zoneCheck) findRing() *zoneViolation {
 	for i := range z.clusters {
-		if z.chain.parent[i] == noCluster || z.chain.merged[i] {
-			continue
-		}
-		v := &zoneViolation{kind: violationRing}
-		for n := int32(i); ; {
-			v.ops = append(v.ops, z.withReader(n)...)
-			if n = z.chain.next[n]; n == int32(i) {
-				return v
-			}
+		if z.chain.parent[i] != noCluster && !z.chain.merged[i] {
+			return z.ring(int32(i))
 		}
 	}
 	return nil

@@ -28,57 +28,15 @@ func (z *zoneCheck) phantom(f histories.Func, value histories.Datum) string {
 	return violationPhantom
 }
 
-// conflict is the violation of two clusters that stand each before the other,
-// given the ends of their zones.
-func (z *zoneCheck) conflict(a, b cluster) *zoneViolation {
-	v := &zoneViolation{kind: violationOrder}
-	z.addExtent(v, a.first, a.last)
-	z.addExtent(v, b.first, b.last)
-	return v
-}
-
-// disorder is the violation of a chain: an operation completed at first,
-// before one of an earlier stage began at last.
-func (z *zoneCheck) disorder(first, last int32) *zoneViolation {
-	v := &zoneViolation{kind: violationOrder}
-	z.addExtent(v, first, last)
-	return v
-}
-
-// addExtent adds the operation that completed at first, the one that began at
-// last, and the writes that tie them together: that of their value or, in a
-// chain, those of every stage from the one to the other. Of the earliest such
-// write only the writing counts, so that the chain need not be followed back
-// to its root.
-func (z *zoneCheck) addExtent(v *zoneViolation, first, last int32) {
-	from, to := int32(0), int32(0) // the initial value has no operation of its own
-	for _, i := range z.ops {
-		op := &z.h.Operations[i]
-		if op.Outcome == histories.Failed {
-			continue
-		}
-		if first != beforeAll && op.Completed == first {
-			v.ops = append(v.ops, i)
-			from = z.clusterOf(op)
-		}
-		if last != beforeAll && op.Invoked == last {
-			v.ops = append(v.ops, i)
-			to = z.clusterOf(op)
-		}
+// counts reports whether an operation that happened has a cluster, and so ends
+// where it says it does.
+func (z *zoneCheck) counts(i int32) bool {
+	op := &z.h.Operations[i]
+	if op.Outcome == histories.Failed {
+		return false
 	}
-	if !z.leads(from, to) {
-		from, to = to, from
-	}
-	if s := z.clusters[from].source; s != initialSource {
-		v.ops, v.asWrite = append(v.ops, s), append(v.asWrite, s)
-	}
-	for n := from; n != to; {
-		n = z.chain.next[n]
-		v.ops = append(v.ops, z.clusters[n].source)
-	}
-	if z.isCAS(to) {
-		v.ops = append(v.ops, z.withReader(to)...)
-	}
+	_, returned := z.returned(op)
+	return returned || op.F != histories.Read && !isNoop(op)
 }
 
 // clusterOf is the cluster that an operation which happened belongs to.
@@ -87,16 +45,6 @@ func (z *zoneCheck) clusterOf(op *histories.Operation) int32 {
 		return z.values.find(z, value)
 	}
 	return z.values.find(z, valueLeft(op))
-}
-
-// leads reports whether a chain leads from one cluster to another.
-func (z *zoneCheck) leads(from, to int32) bool {
-	for n := from; n != to; n = z.chain.next[n] {
-		if len(z.chain.next) == 0 || z.chain.next[n] == noCluster {
-			return false
-		}
-	}
-	return true
 }
 
 // withReader gives the update that made a cluster and, where its outcome is
