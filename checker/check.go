@@ -195,6 +195,11 @@ func (j *judgement) byVersions() {
 		j.answers[Linearizable] = Violated
 		return
 	}
+	if j.order.Answer == Undecided && j.answers[Linearizable] == Holds {
+		// The values fit an order, but whether the versions fit it is open.
+		j.answers[Linearizable] = Undecided
+		return
+	}
 	if j.linear.Answer == Undecided && j.order.Answer == Holds && !j.has(histories.CAS) {
 		j.answers[Linearizable] = Holds
 		j.linear.Engine = "versions"

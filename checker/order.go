@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -38,8 +39,8 @@ func oneOrder(v *view, s *spec) *orderResult {
 		}
 		busy++
 		res.flaws = append(res.flaws, reg.flaws...)
-		if reg.undecided != "" && res.Reason == "" {
-			res.Reason = reg.undecided
+		if why := cmp.Or(reg.undecided, reg.doubt); why != "" && res.Reason == "" {
+			res.Reason = why
 		}
 	}
 	switch {

@@ -37,6 +37,9 @@ type keyOrder struct {
 	// undecided says why the order of the states is not known; empty where it
 	// is. Then states is not in any order and known is nil.
 	undecided string
+	// doubt says why, though the order is known, it is not certain that every
+	// operation fits it; empty where it is.
+	doubt string
 	// chosen is set where the order is one of several possible ones: a checker
 	// may use it to show that something holds, never that it is broken.
 	chosen bool
@@ -373,7 +376,7 @@ func (r *resolver) checkExpected(reg *keyOrder) {
 			}
 		}
 		if w != noOp && !neighbours {
-			reg.undecided = fmt.Sprintf("whether a write of unknown outcome happened is not decided: event %d wrote the value that the compare-and-set of event %d expected, and no version shows it%s",
+			reg.doubt = fmt.Sprintf("whether a write of unknown outcome happened is not decided: event %d wrote the value that the compare-and-set of event %d expected, and no version shows it%s",
 				ops[w].Invoked, ops[i].Invoked, onKey(r.v.history, reg.key))
 			continue
 		}
