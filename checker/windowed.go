@@ -154,9 +154,22 @@ func (p *program) isBlind(c *call) bool {
 
 // observable tells which open calls can matter. In a register, an update whose
 // value nobody returned and nobody's cas expected can be left out of every
-// legal order, so an open one may be forgotten.
+// legal order, so an open one may be forgotten. In a queue the same is true of
+// an enqueue whose element no known dequeue returned: whatever stands behind
+// it was never met, or else some unknown dequeue took it, which can be left out
+// as well.
 func (p *program) observable() func(*call) bool {
-	if _, register := p.machine.(registerMachine); !register {
+	switch p.machine.(type) {
+	case registerMachine:
+	case *queueMachine:
+		taken := map[uint64]bool{}
+		for i := range p.calls {
+			if c := &p.calls[i]; c.action == actDequeue && c.known {
+				taken[c.res] = true
+			}
+		}
+		return func(c *call) bool { return c.action == actDequeue || taken[c.arg] }
+	default:
 		return func(*call) bool { return true }
 	}
 	seen := map[uint64]bool{}
