@@ -81,12 +81,13 @@ func (d *draw) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(d.r.Int64N(int64(most-least)))
 }
 
-// news is the message by which a broker hears who leads.
-func (d *draw) news() (string, []node.ID) {
+// news is the message by which a broker hears who leads: the push, or the fetch
+// that asks for it (faults that pick one message strike requests).
+func (d *draw) news(b node.ID) sim.Fault {
 	if d.push {
-		return "UpdateMetadata", d.controllers
+		return sim.Fault{Message: "UpdateMetadata", Nth: 1, Nodes: d.controllers, Peers: []node.ID{b}}
 	}
-	return "FetchResponse", d.controllers
+	return sim.Fault{Message: "Fetch", Nth: 1, Nodes: []node.ID{b}, Peers: d.controllers}
 }
 
 // decided is the trace of a change that is true from then on and that nobody
@@ -103,7 +104,7 @@ func (d *draw) storm() {
 		Nodes: append(append([]node.ID{}, d.controllers...), d.brokers...),
 		Kinds: []string{"kill-node", "pause-node", "isolate-node", "cut-one-way", "halves", "slow-link", "hold-link", "lose", "duplicate",
 			"delay-message", "double-message", "lose-message"},
-		Messages: []string{"UpdateMetadata", "LeaderAndIsr", "FetchResponse", "Fetch"},
+		Messages: []string{"UpdateMetadata", "LeaderAndIsr", "Fetch", "Vote"},
 		Notes:    []string{"store-write", "push-queued", "appended", "committed"},
 		From:     d.from, Until: d.until, Every: 700 * time.Millisecond, For: 2500 * time.Millisecond,
 	}
@@ -121,20 +122,21 @@ func (d *draw) writeThenCrash() {
 }
 
 func (d *draw) lostPush() {
-	what, from := d.news()
 	d.every(700*time.Millisecond, func(at time.Duration) {
-		b := d.broker()
+		f := d.news(d.broker())
+		f.Kind = "lose-message"
 		for n := range 1 + d.r.IntN(3) {
-			d.add(sim.Fault{At: at + time.Duration(n)*time.Microsecond, Kind: "lose-message", Nodes: from, Peers: []node.ID{b}, Message: what, Nth: 1})
+			f.At = at + time.Duration(n)*time.Microsecond
+			d.add(f)
 		}
 	})
 }
 
 func (d *draw) reorderedPush() {
-	what, from := d.news()
 	d.every(700*time.Millisecond, func(at time.Duration) {
-		d.add(sim.Fault{At: at, Kind: "delay-message", Nodes: from, Peers: []node.ID{d.broker()}, Message: what, Nth: 1,
-			Amount: d.between(2*time.Second, 6*time.Second)})
+		f := d.news(d.broker())
+		f.At, f.Kind, f.Amount = at, "delay-message", d.between(2*time.Second, 6*time.Second)
+		d.add(f)
 	})
 }
 

@@ -84,7 +84,8 @@ func (r *Row) add(seed uint64, v *checker.Verdict) {
 	r.BehindMax = max(r.BehindMax, v.VersionsBehind.Max)
 	for _, kind := range slices.Sorted(maps.Keys(v.AnomalyCounts)) {
 		switch kind {
-		case "stale", "not-linearizable", "too-stale":
+		// What follows from staleness, or is told by regress, is left out.
+		case "stale", "not-linearizable", "too-stale", "monotonic-reads", "read-your-writes":
 		case "stuck":
 			r.NeverConverged++
 			r.Anomalies[kind]++
