@@ -57,9 +57,17 @@ type configuration struct {
 	open  uint32 // number of the vector of used open calls
 }
 
+// reductions chooses among the reductions above, so that each can be held
+// against the plain search by itself.
+type reductions struct {
+	matchingReads, hiddenWrites, equalOpen, dominated bool
+	unseenOpen                                        bool // see observable
+}
+
 // window is the working memory of a search.
 type window struct {
 	p     *program
+	use   reductions
 	slots [windowSlots]*call
 	// Sets of slots that are taken: all, and the reads and blind writes of them.
 	pending, reads, blind uint64
@@ -86,10 +94,16 @@ type callShape struct {
 	arg, res uint64
 }
 
-// windowedKey searches one key.
+// windowedKey searches one key, with all reductions.
 func windowedKey(ctx context.Context, p *program, b *budget) keyResult {
+	return windowedWith(ctx, p, b, reductions{true, true, true, true, true})
+}
+
+// windowedWith searches one key.
+func windowedWith(ctx context.Context, p *program, b *budget, use reductions) keyResult {
 	w := window{
 		p:     p,
+		use:   use,
 		class: map[callShape]int{},
 		met:   map[configuration]struct{}{},
 		now:   []configuration{{state: p.machine.start()}},
@@ -104,7 +118,7 @@ func windowedKey(ctx context.Context, p *program, b *budget) keyResult {
 		for ; invoked < len(p.calls) && p.calls[invoked].invoked < done.completed; invoked++ {
 			c := &p.calls[invoked]
 			if !c.known {
-				if useful(c) {
+				if !use.unseenOpen || useful(c) {
 					w.addOpen(c)
 				}
 				continue
@@ -198,11 +212,11 @@ func (w *window) invoke(slot int, c *call) {
 	case c.isRead():
 		w.reads |= bit
 		for i := range w.now {
-			if _, ok := w.p.machine.step(w.now[i].state, c); ok {
+			if _, ok := w.p.machine.step(w.now[i].state, c); ok && w.use.matchingReads {
 				w.now[i].done |= bit
 			}
 		}
-	case w.p.isBlind(c):
+	case w.use.hiddenWrites && w.p.isBlind(c):
 		w.blind |= bit
 	}
 }
@@ -211,10 +225,10 @@ func (w *window) invoke(slot int, c *call) {
 func (w *window) addOpen(c *call) {
 	shape := callShape{c.action, c.arg, c.res}
 	n, ok := w.class[shape]
-	if !ok {
+	if !ok || !w.use.equalOpen {
 		n = len(w.classes)
 		w.class[shape] = n
-		w.classes = append(w.classes, openClass{call: c, blind: w.p.isBlind(c)})
+		w.classes = append(w.classes, openClass{call: c, blind: w.use.hiddenWrites && w.p.isBlind(c)})
 	}
 	w.classes[n].invoked++
 }
@@ -270,7 +284,7 @@ func (w *window) expand(c configuration, x uint64) {
 		if alone && bit != x {
 			continue
 		}
-		if bit&w.reads != 0 {
+		if bit&w.reads != 0 && w.use.matchingReads {
 			continue // matching reads are taken at once; this one does not match
 		}
 		call := w.slots[bits.TrailingZeros64(bit)]
@@ -316,7 +330,9 @@ func (w *window) reach(c configuration, x uint64, mustBeSeen bool) {
 	for left := w.reads & w.pending &^ c.done; left != 0; left &= left - 1 {
 		bit := left & -left
 		if _, ok := w.p.machine.step(c.state, w.slots[bits.TrailingZeros64(bit)]); ok {
-			c.done |= bit
+			if w.use.matchingReads {
+				c.done |= bit
+			}
 			seen = true
 		}
 	}
@@ -356,7 +372,7 @@ func (w *window) canFollow(c configuration) bool {
 
 // undominated sorts configurations and drops those that another one dominates.
 func (w *window) undominated(all []configuration) []configuration {
-	if len(all) < 2 {
+	if len(all) < 2 || !w.use.dominated {
 		return all
 	}
 	fixed := w.pending &^ (w.reads | w.blind)

@@ -6,6 +6,9 @@
 //
 //	go run ./internal/mutants [-run regexp] [-timeout 60s] [-equivalent file] checker/zone.go ...
 //
+// Two mutants are tried at a time, first with few random histories and, where
+// they survive, with many.
+//
 // A mutant that survives is a missing test, unless it is listed in the file of
 // equivalent mutants with the argument why no test can tell it from the
 // original. The exit code is 1 if any other survives.
@@ -19,18 +22,21 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
 func main() {
-	run := flag.String("run", ".", "tests to run, as for go test -run")
+	run := flag.String("run", "EnginesAgree|EachReduction|Violations|Witness|Malformed", "tests to run, as for go test -run")
 	timeout := flag.Duration("timeout", time.Minute, "time for the tests of one mutant; one that hangs is caught")
 	list := flag.String("equivalent", "internal/mutants/equivalent.txt", "file of mutants known to be equivalent")
 	flag.Parse()
 	files := flag.Args()
 	if len(files) == 0 {
-		files = []string{"checker/zone.go", "checker/zone_chain.go", "checker/zone_values.go", "checker/windowed.go"}
+		files = []string{"checker/zone.go", "checker/zone_chain.go", "checker/zone_run.go", "checker/zone_values.go", "checker/windowed.go"}
 	}
 	survivors, err := runAll(files, *run, *timeout, *list)
 	if err != nil {
@@ -60,13 +66,31 @@ func runAll(files []string, run string, timeout time.Duration, list string) (sur
 		if err != nil {
 			return 0, err
 		}
+		results := make([]string, len(all))
+		var next atomic.Int64
+		var workers sync.WaitGroup
+		for worker := range 2 {
+			workers.Go(func() {
+				mine := filepath.Join(dir, strconv.Itoa(worker))
+				for {
+					i := int(next.Add(1)) - 1
+					if i >= len(all) {
+						return
+					}
+					result, err := try(&all[i], source, mine, run, timeout)
+					if err != nil {
+						result = "error: " + err.Error()
+					}
+					results[i] = result
+				}
+			})
+		}
+		workers.Wait()
 		for i := range all {
-			m := &all[i]
-			result, err := try(m, source, dir, run, timeout)
-			if err != nil {
-				return 0, err
-			}
+			m, result := &all[i], results[i]
 			switch {
+			case strings.HasPrefix(result, "error"):
+				return 0, fmt.Errorf("%s: %s", m.name(), result)
 			case result == "survived" && excuses[m.name()] != "":
 				result = "equivalent: " + excuses[m.name()]
 				equivalent++
@@ -86,6 +110,9 @@ func runAll(files []string, run string, timeout time.Duration, list string) (sur
 
 // try runs the tests on one mutant.
 func try(m *mutant, source []byte, dir, run string, timeout time.Duration) (string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
 	changed := filepath.Join(dir, "mutant.go")
 	if err := os.WriteFile(changed, m.apply(source), 0o600); err != nil {
 		return "", err
@@ -107,10 +134,13 @@ func try(m *mutant, source []byte, dir, run string, timeout time.Duration) (stri
 	if err := build.Run(); err != nil {
 		return "does not compile", nil
 	}
-	test := exec.Command(filepath.Join(dir, "mutant.test"), "-test.run", run, "-test.failfast", "-test.timeout", timeout.String())
-	test.Dir = filepath.Dir(m.file)
-	if err := test.Run(); err != nil {
-		return "caught", nil
+	for _, histories := range []string{"200", "4000"} {
+		test := exec.Command(filepath.Join(dir, "mutant.test"), "-test.run", run, "-test.failfast", "-test.timeout", timeout.String())
+		test.Dir = filepath.Dir(m.file)
+		test.Env = append(os.Environ(), "STALEMATE_FUZZ_HISTORIES="+histories)
+		if err := test.Run(); err != nil {
+			return "caught", nil
+		}
 	}
 	return "survived", nil
 }
