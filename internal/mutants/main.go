@@ -66,6 +66,13 @@ func runAll(files []string, run string, timeout time.Duration, list string) (sur
 		if err != nil {
 			return 0, err
 		}
+		unchanged := mutant{file: file}
+		switch result, err := try(&unchanged, source, dir, run, timeout); {
+		case err != nil:
+			return 0, err
+		case result != "survived":
+			return 0, fmt.Errorf("%s: the tests do not pass on the unchanged source (%s); make them pass first", file, result)
+		}
 		results := make([]string, len(all))
 		var next atomic.Int64
 		var workers sync.WaitGroup
