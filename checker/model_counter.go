@@ -24,6 +24,10 @@ func newCounterMachine(h *histories.History, initial histories.Datum, calls []ca
 		word := &c.arg
 		if c.action == actRead {
 			word = &c.res
+			if histories.Datum(*word) == nilDatum {
+				*word = 0 // a counter that is absent: nothing was added yet
+				continue
+			}
 		}
 		n, err := integer(h, histories.Datum(*word))
 		if err != nil {
