@@ -10,11 +10,11 @@
 //	system push|kraft      begins a cluster of c1, c2, c3 and b1, b2, b3 with
 //	                       partitions t-0 and t-1; a file may begin several
 //	off GUARD...           switches guards off, before the first other step
-//	say TEXT               a sentence of the story
+//	say TEXT               a sentence of the story, over one or several lines
 //	fault FAULT            begins a fault now, in the words of package sim
 //	elect P B [at C]       a client asks the active controller, or C, to make
 //	                       broker B lead partition P, and waits for the answer
-//	ask P                  asks every broker who leads P
+//	ask P [B...]           asks every broker, or those, who leads P
 //	leader P C             asks controller C who leads P, over path leader
 //	quorum P C             the same over path quorum
 //	run D                  lets time pass

@@ -99,6 +99,10 @@ func (s *Scenario) line(n int, line string) error {
 	if err := step.complete(); err != nil {
 		return err
 	}
+	if last := &a.Steps[len(a.Steps)-1]; verb == "say" && last.Verb == "say" && last.Line == n-1 {
+		last.Text, last.Line = last.Text+" "+step.Text, n
+		return nil
+	}
 	a.Steps = append(a.Steps, step)
 	return nil
 }
@@ -139,8 +143,8 @@ func (s *Step) complete() (err error) {
 		if err := count(2, 4); err != nil {
 			return err
 		}
-		if len(s.Words) > 2 && (len(s.Words) != 4 || s.Words[2] != "at") {
-			return fmt.Errorf("expected elect P B at C")
+		if len(s.Words) > 2 && (len(s.Words) != 4 || s.Words[2] != "at" || !slices.Contains([]string{"c1", "c2", "c3"}, s.Words[3])) {
+			return fmt.Errorf("%s; expected elect P B at C, where C is c1, c2 or c3", s.Text)
 		}
 		n, err := strconv.Atoi(s.Words[1])
 		if err != nil || n < 1 || n > brokerCount {
@@ -149,13 +153,21 @@ func (s *Step) complete() (err error) {
 		s.Broker = int32(n)
 		return partitions(s.Words[0])
 	case "ask":
-		if err := count(1, 1); err != nil {
+		if err := count(1, 1+brokerCount); err != nil {
 			return err
+		}
+		for _, b := range s.Words[1:] {
+			if !slices.Contains([]string{"b1", "b2", "b3"}, b) {
+				return fmt.Errorf("broker %q; expected b1, b2 or b3", b)
+			}
 		}
 		return partitions(s.Words[0])
 	case "leader", "quorum":
 		if err := count(2, 2); err != nil {
 			return err
+		}
+		if !slices.Contains([]string{"c1", "c2", "c3"}, s.Words[1]) {
+			return fmt.Errorf("controller %q; expected c1, c2 or c3", s.Words[1])
 		}
 		return partitions(s.Words[0])
 	case "final":

@@ -51,7 +51,7 @@ type player struct {
 	rec     *sim.Recording
 	lanes   lanes
 	verdict *checker.Verdict
-	asked   bool // since the last heads
+	path    string // of the last read: the one that counts where there is but one
 }
 
 // lender is a client that only lends its Env.
@@ -112,6 +112,7 @@ func (p *player) step(ctx context.Context, s Step) error {
 	case "say":
 		p.lanes.flush(p.out)
 		fmt.Fprintln(p.out)
+		p.lanes.heads = false
 		wrap(p.out, "", s.Text)
 	case "fault":
 		f := s.Fault
@@ -127,7 +128,7 @@ func (p *player) step(ctx context.Context, s Step) error {
 	case "elect":
 		p.elect(s)
 	case "ask":
-		p.ask(s.Partitions[0])
+		p.ask(s.Partitions[0], s.Words[1:]...)
 	case "leader", "quorum":
 		text := p.read(node.ID(s.Words[1]), s.Partitions[0], protocol.ReadPath(s.Verb))
 		p.lanes.flush(p.out)
@@ -187,9 +188,13 @@ func (p *player) elect(s Step) {
 	p.lanes.flush(p.out)
 }
 
-func (p *player) ask(q protocol.Partition) {
+// ask asks the named brokers, or all.
+func (p *player) ask(q protocol.Partition, of ...string) {
 	var answers []string
 	for _, b := range p.cluster.Brokers {
+		if len(of) > 0 && !slices.Contains(of, string(b)) {
+			continue
+		}
 		answers = append(answers, fmt.Sprintf("%s says %s", b, p.read(b, q, protocol.ReadBroker)))
 	}
 	p.lanes.flush(p.out)
@@ -205,6 +210,7 @@ func (p *player) ask(q protocol.Partition) {
 }
 
 func (p *player) read(from node.ID, q protocol.Partition, path protocol.ReadPath) (text string) {
+	p.path = string(path)
 	p.rec.Invoke(histories.Event{F: "read", Key: histories.String(q.String()), Node: string(from), Path: string(path)})
 	p.call(from, &protocol.MetadataRequest{Partition: q, Path: path}, time.Second, func(m node.Message, err error) {
 		a, _ := m.(*protocol.MetadataResponse)
@@ -271,7 +277,7 @@ func (p *player) paths() map[string]*checker.Verdict {
 	if len(p.verdict.Paths) > 0 {
 		return p.verdict.Paths
 	}
-	return map[string]*checker.Verdict{string(protocol.ReadBroker): p.verdict}
+	return map[string]*checker.Verdict{p.path: p.verdict}
 }
 
 func (p *player) judge(ctx context.Context) error {

@@ -15,6 +15,7 @@ import (
 // The causes that Explain gives. What follows in a cause says more.
 const (
 	CauseNeverSent  = "never sent"
+	CauseSnapshot   = "snapshot older than in-flight change"
 	CauseLost       = "lost"
 	CauseOutOfOrder = "applied out of order"
 	CauseRejected   = "rejected by a fence"
@@ -60,9 +61,10 @@ func explainRead(system string, at node.ID, key string, told int32, missed leade
 	if strings.HasPrefix(string(at), "c") {
 		return CauseLag + ": " + string(at) + " answered from memory and knew nothing of its successor"
 	}
-	var queued, lost, applied bool
-	var sender node.ID
-	refused := ""
+	var lost, sent, applied bool
+	var sender, newest, writer node.ID
+	dropped, refused := "", ""
+	pushes := map[uint64]bool{} // that told the change to the node
 	for i := range trace {
 		e := &trace[i]
 		if e.At > until {
@@ -74,20 +76,35 @@ func explainRead(system string, at node.ID, key string, told int32, missed leade
 			lost = true
 		case e.Kind != sim.Noted:
 		case t.What == "push-queued" && t.Peer == at && t.Key == key && t.Epoch >= missed.Epoch && t.Why == "UpdateMetadata":
-			queued, sender = true, e.Node
+			pushes[t.ID], sender = true, e.Node
+		case t.What == "push-sent" && pushes[t.ID] && t.Peer == at:
+			sent = true
+		case t.What == "push-dropped" && pushes[t.ID] && t.Peer == at:
+			dropped = t.Why
+		case t.What == "elected" && e.At < missed.At:
+			newest = e.Node
+		case t.What == "store-write" && t.Key == key && t.Epoch == missed.Epoch && t.Leader == missed.Leader:
+			writer = e.Node
 		case t.What == "push-applied" && e.Node == at && t.Key == key && t.Why == "UpdateMetadata":
 			if t.Epoch >= missed.Epoch {
 				applied = true
 			} else if applied && t.Epoch == told {
 				return CauseOutOfOrder + ": " + string(at) + " took over " + leadership.Text(t.Leader, t.Epoch) + " from " +
-					string(t.Peer) + " after it had known " + strconv.Itoa(int(missed.Epoch)) + "; the push was overtaken"
+					string(t.Peer) + " after it had known epoch " + strconv.Itoa(int(missed.Epoch)) + "; the push was overtaken"
 			}
 		case t.What == "push-refused" && e.Node == at && e.At >= missed.At && (t.Key == key || t.Key == "") && strings.HasPrefix(t.Why, "UpdateMetadata"):
 			refused = t.Why
 		}
 	}
 	switch {
-	case !queued:
+	case !sent && writer != "" && newest != "" && writer != newest:
+		return CauseSnapshot + ": " + string(newest) + " had read the state before the write of its predecessor " + string(writer) +
+			" was committed, and nobody pushed that to " + string(at)
+	case len(pushes) > 0 && !sent && dropped != "":
+		return CauseNeverSent + ": the push to " + string(at) + " was queued and dropped: " + dropped
+	case len(pushes) > 0 && !sent:
+		return CauseNeverSent + ": the push waits in the queue of " + string(sender) + " for " + string(at)
+	case len(pushes) == 0:
 		return CauseNeverSent + ": the change was committed, and no controller pushed it to " + string(at)
 	case strings.Contains(refused, "answered NONE"):
 		return CauseIgnored
