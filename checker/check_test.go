@@ -1,0 +1,347 @@
+package checker_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stalemate-io/stalemate/checker"
+	"github.com/stalemate-io/stalemate/histories"
+)
+
+// parse reads a history written as: time client [node[/path]] type f [key] value [@version],
+// one event a line; times are milliseconds.
+func parse(t *testing.T, text string) *histories.History {
+	t.Helper()
+	var b histories.Builder
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) == 0 {
+			continue
+		}
+		e := histories.Event{F: f[3]}
+		ms, err := time.ParseDuration(f[0] + "ms")
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Time = ms.Nanoseconds()
+		e.Type = map[string]histories.Type{"invoke": histories.Invoke, "ok": histories.OK, "fail": histories.Fail, "info": histories.Info}[f[2]]
+		who, place, _ := strings.Cut(f[1], ":")
+		e.Node, e.Path, _ = strings.Cut(place, "/")
+		if who == "nemesis" {
+			e.Process = histories.Nemesis
+			for _, target := range f[4:] {
+				e.Value = histories.List(histories.String(target))
+			}
+		} else {
+			n, err := histories.ParseEDN(who)
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, _ := n.AsInt()
+			e.Process = histories.Process{Client: int(id)}
+			e.Key = histories.String(f[4])
+			value, version, told := strings.Cut(strings.Join(f[5:], " "), " @")
+			if e.Value, err = histories.ParseEDN(value); err != nil {
+				t.Fatal(err)
+			}
+			if told {
+				v, err := histories.ParseEDN(version)
+				if err != nil {
+					t.Fatal(err)
+				}
+				n, _ := v.AsInt()
+				e.Version = histories.At(n)
+			}
+		}
+		if err := b.Add(&e); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+	}
+	h, err := b.History()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func check(t *testing.T, text string, o checker.Options) *checker.Verdict {
+	t.Helper()
+	v, err := checker.Check(parse(t, text), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+const (
+	written = `
+		0 0:a invoke write x 1
+		1 0:a ok write x 1 @1
+		2 0:a invoke write x 2
+		3 0:a ok write x 2 @2
+`
+	fresh = written + `
+		4 1:a invoke read x nil
+		5 1:a ok read x 2 @2
+`
+	lagging = written + `
+		13 1:b invoke read x nil
+		14 1:b ok read x 1 @1
+		15 1:b invoke read x nil
+		16 1:b ok read x 2 @2
+`
+	goneBack = written + `
+		13 1:b invoke read x nil
+		14 1:b ok read x 2 @2
+		15 2:b invoke read x nil
+		16 2:b ok read x 1 @1
+`
+	forked = `
+		0 0:a invoke write x 1
+		1 0:a ok write x 1 @1
+		2 0:a invoke write y 1
+		3 0:a ok write y 1 @1
+		4 1:b invoke read x nil
+		5 1:b ok read x 1 @1
+		6 1:b invoke read y nil
+		7 1:b ok read y nil
+		8 2:c invoke read y nil
+		9 2:c ok read y 1 @1
+		10 2:c invoke read x nil
+		11 2:c ok read x nil
+`
+)
+
+func TestAnomaliesAreNamed(t *testing.T) {
+	cases := []struct {
+		name    string
+		history string
+		options checker.Options
+		verdict checker.Class
+		kinds   []string
+		text    string // part of the first anomaly's text
+	}{
+		{"every read fresh", fresh, checker.Options{}, checker.ClassLinearizable, nil, ""},
+		{"an old value, then the new one", lagging, checker.Options{}, checker.ClassOrderedLag, []string{"stale", "not-linearizable"},
+			"read of x that returned 1 by client 1 through b, asked at 0.013 s and answered at 0.014 s (version 1), though 2 had been acknowledged by client 0 through a at 0.003 s, 10 ms earlier"},
+		{"a node goes back from the new value to the old one", goneBack, checker.Options{}, checker.ClassDivergent, []string{"regress", "stale", "not-linearizable"},
+			"b went back: read of x that returned 2"},
+		{"two nodes see two writes in opposite orders", forked, checker.Options{}, checker.ClassDivergent, []string{"fork", "stale", "not-linearizable"},
+			"no single order explains what was seen"},
+		{"a value that nobody wrote", fresh + "20 1:a invoke read x nil\n21 1:a ok read x 9 @9\n", checker.Options{}, checker.ClassDivergent, []string{"phantom"},
+			"a value that nobody wrote"},
+		{"a value whose only writer failed", written + "4 3:a invoke write x 7\n5 3:a fail write x 7\n20 1:a invoke read x nil\n21 1:a ok read x 7 @3\n", checker.Options{}, checker.ClassDivergent, []string{"phantom"},
+			"a value whose only writer failed"},
+		{"a value read before it was written", "0 1:a invoke read x nil\n1 1:a ok read x 1 @1\n2 0:a invoke write x 1\n3 0:a ok write x 1 @1\n", checker.Options{}, checker.ClassDivergent, []string{"phantom"},
+			"the read was over before the write was invoked"},
+		{"one version with two values", fresh + "20 1:a invoke read x nil\n21 1:a ok read x 1 @2\n", checker.Options{}, checker.ClassDivergent, []string{"conflict"},
+			"the read tells the version of the write and another value"},
+		{"two leaders in one epoch", fresh + "20 1:a invoke read x nil\n21 1:a ok read x 1 @2\n", checker.Options{Leadership: true}, checker.ClassDivergent, []string{"dual-leader"},
+			"the read tells the version of the write and another value"},
+		{"versions against real time", "0 0 invoke write x 1\n1 0 ok write x 1 @2\n2 0 invoke write x 2\n3 0 ok write x 2 @1\n", checker.Options{}, checker.ClassDivergent, []string{"conflict", "monotonic-writes"},
+			"the versions order two writes against real time"},
+		{"still stale after heal and settling", written + "4 nemesis info final-reads\n20 1:b invoke read x nil\n21 1:b ok read x 1 @1\n", checker.Options{}, checker.ClassDivergent, []string{"stuck"},
+			"though 2 had been acknowledged"},
+		{"a read beyond the bound on staleness", lagging, checker.Options{Promise: checker.OrderedLag, MaxStaleness: 9 * time.Millisecond}, checker.ClassOrderedLag, []string{"too-stale"},
+			"10 ms earlier"},
+		{"a client does not read its own write", written + "13 0:b invoke read x nil\n14 0:b ok read x 1 @1\n", checker.Options{}, checker.ClassOrderedLag, []string{"read-your-writes"},
+			"a client did not read its own write"},
+		{"a fault was active", "0 nemesis info start-pause-leader a\n1 nemesis info start-pause-leader a\n" + lagging + "17 nemesis info stop-pause-leader\n", checker.Options{}, checker.ClassOrderedLag, []string{"stale"},
+			"fault then: pause-leader a, 0.000 s - 0.017 s"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			v := check(t, c.history, c.options)
+			if v.Verdict != c.verdict {
+				t.Errorf("verdict %s (%s), want %s", v.Verdict, v.Reason, c.verdict)
+			}
+			var text []string
+			for _, kind := range c.kinds {
+				if v.AnomalyCounts[kind] == 0 {
+					t.Errorf("no %s among %v", kind, v.AnomalyCounts)
+				}
+			}
+			for _, a := range v.Anomalies {
+				if len(c.kinds) > 0 && a.Kind == c.kinds[0] {
+					text = append(text, a.Text)
+				}
+				if len(a.Witness) == 0 {
+					t.Errorf("%s without a witness", a.Kind)
+				}
+			}
+			if c.kinds == nil && len(v.Anomalies) > 0 {
+				t.Errorf("anomalies %v, want none", v.AnomalyCounts)
+			}
+			if !strings.Contains(strings.Join(text, "\n"), c.text) {
+				t.Errorf("texts %q, want one with %q", text, c.text)
+			}
+		})
+	}
+}
+
+func TestPathsAreHeldToTheirOwnPromises(t *testing.T) {
+	history := strings.ReplaceAll(lagging, ":b ", ":b/get ") + `
+		20 3:a/sync invoke read x nil
+		21 3:a/sync ok read x 2 @2
+`
+	o := checker.Options{Promises: map[string]checker.Level{"get": checker.OrderedLag, "sync": checker.Linearizable}}
+	v := check(t, history, o)
+	if v.Holds != checker.Holds || v.Verdict != checker.ClassOrderedLag {
+		t.Errorf("%s, %s; want ordered-lag, holds", v.Verdict, v.Holds)
+	}
+	if got := v.Paths["sync"]; got.Verdict != checker.ClassLinearizable || got.Reads != 1 {
+		t.Errorf("sync: %s with %d reads; want linearizable with 1", got.Verdict, got.Reads)
+	}
+	if got := v.Paths["get"]; got.StaleReads != 1 || got.Reads != 2 || got.StalenessMS.Max != 10 || got.VersionsBehind.Max != 1 {
+		t.Errorf("get: %d of %d stale, %v, %v; want 1 of 2, 10 ms, 1 version", got.StaleReads, got.Reads, got.StalenessMS, got.VersionsBehind)
+	}
+	o.Promises["get"] = checker.Linearizable
+	if v := check(t, history, o); v.Holds != checker.Violated || v.Promise != checker.Linearizable {
+		t.Errorf("%s of %s; want the promise of get to be violated", v.Holds, v.Promise)
+	}
+}
+
+func TestConvergenceIsMeasuredFromTheHeal(t *testing.T) {
+	v := check(t, written+`
+		5 nemesis info start-cut b
+		6 nemesis info start-cut b
+		8 1:b invoke read x nil
+		9 1:b ok read x 1 @1
+		10 nemesis info stop-cut
+		12 nemesis info stop-cut
+		17 1:b invoke read x nil
+		18 1:b ok read x 1 @1
+		30 1:b invoke read x nil
+		31 1:b ok read x 2 @2
+`, checker.Options{})
+	want := []checker.Convergence{{Fault: "cut b, 0.005 s - 0.012 s", HealedMS: 12, ConvergedMS: 5}}
+	if diff := cmp.Diff(want, v.Convergence); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLevelsEdges(t *testing.T) {
+	v := check(t, lagging, checker.Options{})
+	if diff := cmp.Diff([]checker.Level{checker.OrderedLag, checker.MonotonicReads, checker.ReadYourWrites}, v.StrongestHeld); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]checker.Level{checker.Linearizable}, v.WeakestBroken); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheSameHistoryGivesTheSameBytes(t *testing.T) {
+	for _, history := range []string{lagging, forked, goneBack} {
+		var texts [2][]byte
+		for i := range texts {
+			text, err := json.Marshal(check(t, history, checker.Options{}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[i] = text
+		}
+		if !bytes.Equal(texts[0], texts[1]) {
+			t.Errorf("two verdicts on one history:\n%s\n%s", texts[0], texts[1])
+		}
+	}
+}
+
+func TestNothingToCheckIsAnError(t *testing.T) {
+	cases := []struct{ name, history string }{
+		{"only faults", "0 nemesis info start-cut a\n"},
+		{"every operation failed", "0 0 invoke write x 1\n1 0 fail write x 1\n"},
+		{"every outcome is unknown", "0 0 invoke write x 1\n1 0 info write x 1\n"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if v, err := checker.Check(parse(t, c.history), checker.Options{}); !errors.Is(err, checker.ErrNothingChecked) {
+				t.Errorf("%v, %v; want ErrNothingChecked", v, err)
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeAskedIsAnError(t *testing.T) {
+	cases := []struct {
+		name, history string
+		options       checker.Options
+	}{
+		{"no such model", fresh, checker.Options{Model: "stack"}},
+		{"no such engine", fresh, checker.Options{Engine: "quantum"}},
+		{"an operation that the model does not have", fresh, checker.Options{Model: "mutex"}},
+		{"an operation that no model has", "0 0 invoke push x 1\n1 0 ok push x 1\n", checker.Options{}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if v, err := checker.Check(parse(t, c.history), c.options); err == nil {
+				t.Errorf("verdict %s, want an error", v.Verdict)
+			}
+		})
+	}
+}
+
+func TestWhatIsNotDecidedSaysWhy(t *testing.T) {
+	v := check(t, `
+		0 0 invoke write x 1
+		1 0 ok write x 1
+		2 0 invoke write x 2
+		3 0 ok write x 2
+		4 0 invoke write x 1
+		5 0 ok write x 1
+		6 1 invoke read x nil
+		7 1 ok read x 2
+`, checker.Options{Promise: checker.OrderedLag})
+	if v.Verdict != checker.ClassOrderedLag && v.Verdict != checker.ClassUndecided {
+		t.Errorf("verdict %s", v.Verdict)
+	}
+	v = check(t, `
+		0 0 invoke write x 1
+		1 0 ok write x 1
+		2 0 invoke write x 2
+		3 0 ok write x 2
+		4 0 invoke write x 1
+		5 0 ok write x 1
+		6 1 invoke read x nil
+		7 1 ok read x 1
+		8 1 invoke read x nil
+		9 1 ok read x 2
+`, checker.Options{Promise: checker.OrderedLag})
+	if v.Holds != checker.Undecided || !strings.Contains(v.Reason, "value 1 was written by event 0 and written again by event 4") {
+		t.Errorf("%s: %s; want it undecided, with the two writes of 1", v.Holds, v.Reason)
+	}
+	if v.Levels[checker.Linearizable] != checker.Violated {
+		t.Errorf("linearizable %s; want violated whatever else is open", v.Levels[checker.Linearizable])
+	}
+}
+
+func TestSetsAreAccountedFor(t *testing.T) {
+	v := check(t, `
+		0 0 invoke add s 1
+		1 0 ok add s 1
+		2 0 invoke add s 2
+		3 0 ok add s 2
+		4 0 invoke add s 3
+		5 0 info add s 3
+		6 1 invoke read s nil
+		7 1 ok read s [1]
+		16 1 invoke read s nil
+		17 1 ok read s [1 2]
+		18 2 invoke add s 4
+		19 2 ok add s 4
+		20 1 invoke read s nil
+		21 1 ok read s [1 2]
+`, checker.Options{})
+	want := &checker.Elements{Attempted: 4, Stable: 2, Lost: 1, NeverRead: 1, Stale: 1, StableMS: checker.Spread{P50: 3, P99: 3, Max: 3}}
+	if diff := cmp.Diff(want, v.Elements); diff != "" {
+		t.Error(diff)
+	}
+	if v.Holds != checker.Violated || v.AnomalyCounts["lost"] != 1 {
+		t.Errorf("%s with %v; want a violation with one lost element", v.Holds, v.AnomalyCounts)
+	}
+}
