@@ -141,7 +141,7 @@ func try(m *mutant, source []byte, dir, run string, timeout time.Duration) (stri
 	if err := build.Run(); err != nil {
 		return "does not compile", nil
 	}
-	for _, histories := range []string{"200", "4000"} {
+	for _, histories := range []string{"200", "1500"} {
 		test := exec.Command(filepath.Join(dir, "mutant.test"), "-test.run", run, "-test.failfast", "-test.timeout", timeout.String())
 		test.Dir = filepath.Dir(m.file)
 		test.Env = append(os.Environ(), "STALEMATE_FUZZ_HISTORIES="+histories)
