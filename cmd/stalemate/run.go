@@ -16,6 +16,10 @@ Interrupted once (Ctrl-C), it stops, heals, finishes the files and judges what
 was recorded; interrupted twice, it kills everything it started and ends.`,
 		Args: cobra.NoArgs,
 	}
-	c.AddCommand(newRunZooKeeper())
+	c.AddCommand(
+		newRunZooKeeper(),
+		newRunSim("push", "Run the push-based control plane of Kafka's ZooKeeper era"),
+		newRunSim("kraft", "Run the control plane of KIP-500, one replicated metadata log"),
+	)
 	return c
 }

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/internal/toys"
+	"github.com/stalemate-io/stalemate/systems/sim"
+)
+
+// simFlags are the settings of a run in the simulator.
+type simFlags struct {
+	trial   toys.Trial
+	on      string
+	trouble string
+	store   string
+	timeout time.Duration
+	json    bool
+}
+
+// newRunSim runs a toy system in the simulator.
+func newRunSim(system, about string) *cobra.Command {
+	f := simFlags{}
+	f.trial.System = system
+	c := &cobra.Command{
+		Use:   system,
+		Short: about,
+		Long: about + `.
+
+Three controllers, five brokers, twelve partitions and twenty clients are
+simulated in virtual time: the same seed gives the same history, byte for byte.
+Clients move leaders and ask who leads; what the system itself committed is
+merged into the history afterwards.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
+	}
+	t := &f.trial
+	fs := c.Flags()
+	fs.StringVar(&f.on, "on", "sim", "where to run: sim")
+	fs.StringVar(&f.trouble, "trouble", "storm", "what happens to the cluster: none, "+familyNames())
+	fs.Uint64Var(&t.Seed, "seed", 1, "decides everything that is left to chance")
+	fs.IntVar(&t.Controllers, "controllers", 3, "controllers")
+	fs.IntVar(&t.Brokers, "brokers", 5, "brokers")
+	fs.IntVar(&t.Partitions, "partitions", 12, "partitions")
+	fs.IntVar(&t.Clients, "clients", 20, "clients")
+	fs.DurationVar(&t.Load, "time", 20*time.Second, "simulated time under load and faults")
+	fs.DurationVar(&t.Settle, "settle", 12*time.Second, "simulated time to settle before the final reads")
+	fs.StringSliceVar(&t.Off, "guards-off", nil, "guards to switch off, beside those of the trouble")
+	fs.StringSliceVar(&t.On, "guards-on", nil, "extra guards to switch on")
+	fs.StringVar(&f.store, "store", "store", "folder that runs are kept in")
+	fs.DurationVar(&f.timeout, "check-timeout", 5*time.Minute, "how long the judgement may take")
+	fs.BoolVar(&f.json, "json", false, "print the verdict as JSON")
+	return c
+}
+
+func (f *simFlags) run(c *cobra.Command) error {
+	if f.on != "sim" {
+		return fmt.Errorf("--on %s: %s runs in the simulator so far; expected sim", f.on, f.trial.System)
+	}
+	t := f.trial
+	t.Warmup = 6 * time.Second
+	if f.trouble != "none" {
+		families, err := familiesNamed([]string{f.trouble})
+		if err != nil {
+			return err
+		}
+		t.Schedule = func(k *toys.Cluster) []sim.Fault { return families[0].Schedule(k, t.Warmup, t.Warmup+t.Load) }
+		if t.System == "push" {
+			t.Off = append(t.Off, families[0].Off...)
+		}
+	}
+	o, err := t.Run(c.Context())
+	if err != nil {
+		return &exitError{exitFailed, err}
+	}
+	run, err := f.record(c, t, o)
+	if err != nil {
+		return &exitError{exitFailed, err}
+	}
+	if o.Broken != nil {
+		fmt.Fprintln(c.ErrOrStderr(), "the system broke an invariant of its own,", o.Broken)
+	}
+	return judge(c, run, f.timeout, f.json)
+}
+
+// record writes the folder of a run.
+func (f *simFlags) record(c *cobra.Command, t toys.Trial, o *toys.Outcome) (run *histories.Run, err error) {
+	promises := map[string]string{}
+	for path, level := range toys.Promises(t.System) {
+		promises[path] = string(level)
+	}
+	run, err = histories.CreateRun(f.store, histories.RunInfo{
+		Name: t.System + "-" + f.trouble, System: t.System, Deployment: "sim", Seed: int64(t.Seed), Model: "register", Promises: promises,
+		Settings: map[string]string{
+			"trouble": f.trouble, "controllers": fmt.Sprint(t.Controllers), "brokers": fmt.Sprint(t.Brokers),
+			"partitions": fmt.Sprint(t.Partitions), "clients": fmt.Sprint(t.Clients), "time": t.Load.String(),
+			"settle": t.Settle.String(), "guards-off": strings.Join(t.Off, ","), "guards-on": strings.Join(t.On, ","),
+		},
+		Versions: map[string]string{"go": runtime.Version()}, Command: os.Args,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		outcome := histories.Finished
+		if err != nil {
+			outcome = histories.Broken
+		}
+		err = errors.Join(err, run.End(outcome, err))
+	}()
+	file, err := run.CreateHistory()
+	if err != nil {
+		return nil, err
+	}
+	w, err := histories.NewWriter(file, histories.JSONL)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	for i := range o.Events {
+		if err := w.Write(&o.Events[i]); err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+	}
+	var faults strings.Builder
+	for i := range o.Faults {
+		faults.WriteString(o.Faults[i].String() + "\n")
+	}
+	return run, errors.Join(w.Close(), file.Close(), run.WriteFile("faults.txt", []byte(faults.String())))
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// runLine runs a command line and gives its output and error.
+func runLine(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	root := newRoot()
+	var out bytes.Buffer
+	root.SetOut(&out)
+	root.SetErr(&out)
+	root.SetArgs(args)
+	err := root.ExecuteContext(context.Background())
+	return out.String(), err
+}
+
+// TestRunSimSameSeedSameHistory runs each toy twice from one seed: same bytes.
+func TestRunSimSameSeedSameHistory(t *testing.T) {
+	for _, system := range []string{"push", "kraft"} {
+		t.Run(system, func(t *testing.T) {
+			var histories []string
+			for range 2 {
+				dir := t.TempDir()
+				out, err := runLine(t, "run", system, "--time", "6s", "--seed", "7", "--store", dir)
+				if err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+				text, err := os.ReadFile(filepath.Join(dir, "latest", "history.jsonl"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				histories = append(histories, string(text))
+			}
+			if histories[0] != histories[1] {
+				t.Error("two runs from one seed differ")
+			}
+			if n := strings.Count(histories[0], "\n"); n < 1000 {
+				t.Errorf("the history has only %d lines", n)
+			}
+		})
+	}
+}
+
+func TestSimulatedCommandsRefuse(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"a place that the toys do not run in", []string{"run", "push", "--on", "moon"}, "--on moon"},
+		{"unknown trouble", []string{"run", "kraft", "--trouble", "locusts"}, `no trouble "locusts"`},
+		{"an unknown guard", []string{"run", "kraft", "--guards-off", "moat"}, `no guard "moat"`},
+		{"an unknown scenario", []string{"scenario", "happy-end"}, `no scenario "happy-end"`},
+		{"a comparison of nothing", []string{"compare", "--seeds", "0"}, "expected at least 1"},
+		{"an unknown system", []string{"compare", "--systems", "zab", "--seeds", "1"}, `no system "zab"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err := runLine(t, tt.args...)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error is %v, want one with %q\n%s", err, tt.want, out)
+			}
+		})
+	}
+}
