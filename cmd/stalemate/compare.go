@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,11 +43,19 @@ that were. Same arguments, same table, on any machine.`,
 			if s.Seeds < 1 {
 				return fmt.Errorf("--seeds %d: expected at least 1", s.Seeds)
 			}
-			r, err := s.Run(cmd.Context())
-			if err != nil {
-				return err
+			for _, system := range s.Systems {
+				if !slices.Contains(toys.Systems(), system) {
+					return fmt.Errorf("no system %q in the simulator; expected push or kraft", system)
+				}
 			}
-			return printComparison(cmd.OutOrStdout(), r, families, asJSON)
+			r, err := s.Run(cmd.Context())
+			if err == nil {
+				err = printComparison(cmd.OutOrStdout(), r, families, asJSON)
+			}
+			if err != nil {
+				return &exitError{exitFailed, err}
+			}
+			return nil
 		},
 	}
 	f := c.Flags()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -21,7 +22,6 @@ type simFlags struct {
 	on      string
 	trouble string
 	store   string
-	timeout time.Duration
 	json    bool
 }
 
@@ -55,7 +55,6 @@ merged into the history afterwards.`,
 	fs.StringSliceVar(&t.Off, "guards-off", nil, "guards to switch off, beside those of the trouble")
 	fs.StringSliceVar(&t.On, "guards-on", nil, "extra guards to switch on")
 	fs.StringVar(&f.store, "store", "store", "folder that runs are kept in")
-	fs.DurationVar(&f.timeout, "check-timeout", 5*time.Minute, "how long the judgement may take")
 	fs.BoolVar(&f.json, "json", false, "print the verdict as JSON")
 	return c
 }
@@ -65,7 +64,7 @@ func (f *simFlags) run(c *cobra.Command) error {
 		return fmt.Errorf("--on %s: %s runs in the simulator so far; expected sim", f.on, f.trial.System)
 	}
 	t := f.trial
-	t.Warmup = 6 * time.Second
+	t.Warmup, t.Trace = 6*time.Second, true
 	if f.trouble != "none" {
 		families, err := familiesNamed([]string{f.trouble})
 		if err != nil {
@@ -87,7 +86,27 @@ func (f *simFlags) run(c *cobra.Command) error {
 	if o.Broken != nil {
 		fmt.Fprintln(c.ErrOrStderr(), "the system broke an invariant of its own,", o.Broken)
 	}
-	return judge(c, run, f.timeout, f.json)
+	return f.judge(c, run, o)
+}
+
+// judge prints what the trial was judged to be, with the causes that only its
+// trace can tell, and keeps that with the run.
+func (f *simFlags) judge(c *cobra.Command, run *histories.Run, o *toys.Outcome) error {
+	text, err := json.MarshalIndent(o.Verdict, "", "  ")
+	if err == nil {
+		err = run.WriteFile("verdict.json", append(text, '\n'))
+	}
+	r := checked{name: run.Dir, verdict: o.Verdict}
+	if err == nil {
+		err = (&checkFlags{json: f.json}).print(c, r, false, textStyle(c.OutOrStdout()))
+	}
+	if err != nil {
+		return &exitError{exitFailed, err}
+	}
+	if code := r.code(); code != exitHolds {
+		return &exitError{code: code}
+	}
+	return nil
 }
 
 // record writes the folder of a run.

@@ -54,7 +54,7 @@ func Promises(system string) map[string]checker.Level {
 	}
 }
 
-// Run runs the trial and judges it.
+// Run runs the trial and judges it; with a Trace, each anomaly has its cause.
 func (t Trial) Run(ctx context.Context) (*Outcome, error) {
 	k, err := New(t.Config)
 	if err != nil {
@@ -82,6 +82,9 @@ func (t Trial) Run(ctx context.Context) (*Outcome, error) {
 	o.Events = leadership.Merge(k.History(), o.Truth)
 	if o.Verdict, err = Judge(ctx, t.System, o.Events); err != nil {
 		return nil, fmt.Errorf("%s, seed %d: %w", t.System, t.Seed, err)
+	}
+	if t.Trace {
+		Explain(t.System, o.Verdict, o.Trace, o.Truth)
 	}
 	return o, nil
 }
