@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/stalemate-io/stalemate/histories"
 )
@@ -178,7 +179,7 @@ func (j *judgement) judgeRegister() {
 		j.reason = j.linear.Reason
 	}
 	if j.order.Answer == Undecided {
-		j.reason = j.order.Reason
+		j.reason = strings.TrimPrefix(j.reason+"; "+j.order.Reason, "; ")
 	}
 	closeAnswers(j.answers)
 }

@@ -131,7 +131,7 @@ func corpusVerdict(path string, m corpusModel) (checker.Answer, error) {
 	if err != nil {
 		return "", err
 	}
-	v, err := checker.Check(h, checker.Options{Model: m.name, Default: m.initial, Timeout: 20 * time.Second})
+	v, err := checker.Check(h, checker.Options{Model: m.name, Default: m.initial, Timeout: 3 * time.Minute})
 	if err != nil {
 		return "", err
 	}

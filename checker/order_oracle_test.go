@@ -168,8 +168,7 @@ func (g lagHistory) make(r *rand.Rand) *histories.History {
 	}
 	next, position := 0, int32(0)
 	type pending struct {
-		op   int
-		done bool // took effect
+		op int
 	}
 	open := make([]*pending, g.clients)
 	process := make([]int32, g.clients)
@@ -306,6 +305,9 @@ func TestOneOrderAgreesWithEveryOrder(t *testing.T) {
 				if want := oracle.exists(); want != (got.Answer == Holds) {
 					t.Fatalf("oneOrder says %s (%s; %+v), trying every order says %v:\n%s", got.Answer, got.Reason, got.flaws, want, show(h))
 				}
+			}
+			if count < 200 {
+				return // too few for shares
 			}
 			if 12*answers[Violated] < count || 10*answers[Holds] < count {
 				t.Errorf("of %d histories %v: too few of one kind to show anything", count, answers)
