@@ -315,8 +315,31 @@ func TestWhatIsNotDecidedSaysWhy(t *testing.T) {
 	if v.Holds != checker.Undecided || !strings.Contains(v.Reason, "value 1 was written by event 0 and written again by event 4") {
 		t.Errorf("%s: %s; want it undecided, with the two writes of 1", v.Holds, v.Reason)
 	}
+	if v.Levels[checker.MonotonicReads] != checker.Undecided {
+		t.Errorf("monotonic-reads %s; want it undecided like the order", v.Levels[checker.MonotonicReads])
+	}
 	if v.Levels[checker.Linearizable] != checker.Violated {
 		t.Errorf("linearizable %s; want violated whatever else is open", v.Levels[checker.Linearizable])
+	}
+}
+
+// What one key leaves open does not hide what another one proves.
+func TestASessionBrokenOnOneKeyIsBroken(t *testing.T) {
+	v := check(t, `
+		0 0:a invoke write y 1
+		1 0:a ok write y 1
+		2 0:a invoke write y 1
+		3 0:a ok write y 1
+		4 1:a invoke read y nil
+		5 1:a ok read y 1
+`+written+`
+		13 1:b invoke read x nil
+		14 1:b ok read x 2 @2
+		15 1:c invoke read x nil
+		16 1:c ok read x 1 @1
+`, checker.Options{})
+	if v.Levels[checker.MonotonicReads] != checker.Violated || v.Levels[checker.ReadYourWrites] != checker.Undecided {
+		t.Errorf("monotonic-reads %s, read-your-writes %s; want violated and undecided", v.Levels[checker.MonotonicReads], v.Levels[checker.ReadYourWrites])
 	}
 }
 

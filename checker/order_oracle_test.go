@@ -285,6 +285,7 @@ func TestOneOrderAgreesWithEveryOrder(t *testing.T) {
 		{"three keys fork", lagHistory{4, 2, 3, 9, true, false, false, 8}, 3},
 		{"unique values on one key", lagHistory{3, 2, 1, 7, false, false, false, 3}, 0},
 		{"unique values across keys", lagHistory{3, 2, 2, 8, false, false, false, 6}, 5},
+		{"repeated values without versions", lagHistory{3, 2, 1, 7, false, false, true, 2}, 60},
 		{"compare-and-sets without versions", lagHistory{3, 2, 1, 7, false, true, false, 3}, 10},
 	}
 	for n, c := range cases {

@@ -362,6 +362,7 @@ func (r *resolver) byValue(reg *keyOrder) map[histories.Datum]int32 {
 // nobody saw may have put the expected value there; then nothing is decided.
 func (r *resolver) checkExpected(reg *keyOrder) {
 	ops := r.v.history.Operations
+	var unknown map[histories.Datum][]int32
 	for s := 1; s < len(reg.states); s++ {
 		i := reg.states[s].op
 		before := &reg.states[s-1]
@@ -369,8 +370,11 @@ func (r *resolver) checkExpected(reg *keyOrder) {
 			continue
 		}
 		neighbours := before.version != histories.UnknownVersion && before.version+1 == reg.states[s].version
+		if unknown == nil {
+			unknown = r.unknownWrites(reg.key)
+		}
 		w := noOp
-		for _, u := range r.unknownWrites(reg.key)[ops[i].Argument] {
+		for _, u := range unknown[ops[i].Argument] {
 			if r.seen[u] == noState {
 				w = u
 			}

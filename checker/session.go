@@ -13,7 +13,6 @@ type sessionFlaw struct {
 // (1994), each for one client and one key at a time.
 type sessionResult struct {
 	answers map[Level]Answer
-	reason  string
 	flaws   []sessionFlaw
 }
 
@@ -36,9 +35,6 @@ func sessions(res *orderResult) sessionResult {
 			if s.answers[l] == Holds {
 				s.answers[l] = Undecided
 			}
-		}
-		if reg := res.registers[k]; reg != nil && reg.undecided != "" && s.reason == "" {
-			s.reason = reg.undecided
 		}
 		for _, f := range perKey[k].flaws {
 			s.answers[f.level] = Violated

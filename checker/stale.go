@@ -155,7 +155,7 @@ func (r *resolver) staleAtLeast(reg *keyOrder) []staleRead {
 
 // maxBehind bounds the counting of versions where the order is open; a read
 // further behind is counted as this much.
-const maxBehind = 10_000
+const maxBehind = 1000
 
 // firstKnown gives, for each state by itself, the operation that completed
 // first of its write and its reads; noOp where none did.
