@@ -248,3 +248,70 @@ func TestAStaleReadNeverImprovesTheVerdict(t *testing.T) {
 		}
 	})
 }
+
+// Without versions a guarantee holds iff some order of the writes agrees with
+// everything observed and with that guarantee.
+func TestSessionsWithoutVersionsAgreeWithEveryOrder(t *testing.T) {
+	pairs := map[Level][2]bool{ // whether the first and the second are reads
+		MonotonicReads: {true, true}, ReadYourWrites: {false, true},
+		MonotonicWrites: {false, false}, WritesFollowReads: {true, false},
+	}
+	decided := map[Answer]int{}
+	r := rand.New(rand.NewPCG(5, 5))
+	gen := lagHistory{2, 2, 1, 6, false, false, false, 2}
+	for range fuzzHistories(t) {
+		h := gen.make(r)
+		v := newView(h, everyPath)
+		res := oneOrder(&v, &spec{model: modelCASRegister, nilReads: nilAbsent, version: -1})
+		if res.Answer != Holds {
+			continue
+		}
+		for l, answer := range sessions(res).answers {
+			decided[answer]++
+			if answer == Undecided {
+				continue
+			}
+			before := func(a, b *histories.Operation) bool {
+				return lagging(h)(a, b) || a.Process == b.Process && a.Precedes(b) &&
+					pairs[l] == [2]bool{a.F == histories.Read, b.F == histories.Read}
+			}
+			if want := (&sequence{h: h, before: before}).exists(); want != (answer == Holds) {
+				t.Fatalf("%s is said to be %s, trying every order says %v:\n%s", l, answer, want, show(h))
+			}
+		}
+	}
+	if decided[Violated] == 0 || decided[Undecided] > decided[Holds]/10 {
+		t.Errorf("answers %v: too few that show anything", decided)
+	}
+}
+
+// Without versions a read counts as stale only where that is certain: then the
+// history without its other reads is not linearizable either.
+func TestStaleWithoutVersionsIsCertain(t *testing.T) {
+	found := 0
+	r := rand.New(rand.NewPCG(6, 6))
+	gen := lagHistory{3, 2, 1, 8, false, false, false, 0}
+	for range fuzzHistories(t) {
+		h := gen.make(r)
+		v := newView(h, everyPath)
+		res := oneOrder(&v, &spec{model: modelCASRegister, nilReads: nilAbsent, version: -1})
+		if res.Answer != Holds {
+			continue
+		}
+		stale := measureStaleness(res)
+		linear := (&sequence{h: h, before: realTime}).exists()
+		if linear && len(stale.stale) > 0 || !linear && stale.exact && len(stale.stale) == 0 {
+			t.Fatalf("linearizable: %v, stale reads: %v (exact: %v):\n%s", linear, stale.stale, stale.exact, show(h))
+		}
+		for _, s := range stale.stale {
+			found++
+			read, missed := &h.Operations[s.op], &h.Operations[s.missed]
+			if s.behind < 1 || !missed.Precedes(read) || s.lag != read.Call-missed.Return {
+				t.Fatalf("%+v:\n%s", s, show(h))
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no read was stale")
+	}
+}
