@@ -125,7 +125,8 @@ func TestClusterConvergesAfterAnyStorm(t *testing.T) {
 				reads, values = reads+w.reads, values+len(w.values)
 			}
 			t.Logf("%d elections, %d changes and %d values acknowledged, %d quorum reads", elected, answers, values, reads)
-			if elected < 3*n/2 || answers < n || reads < n || values < n {
+			// Every run begins with an election; a storm must have cost some a leader.
+			if elected <= n || answers < n || reads < n || values < n {
 				t.Errorf("too little happened in %d runs to mean anything", n)
 			}
 		})
