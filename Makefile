@@ -32,6 +32,7 @@ $(BIN):
 demo: build
 	scripts/ensure-zookeeper
 	$(BIN) demo
+	$(BIN) compare --seeds 10
 
 test: build
 	scripts/ensure-zookeeper

@@ -120,7 +120,7 @@ func (d *demo) record(ctx context.Context, s scene, round int) (*histories.Run, 
 	flags := pflag.NewFlagSet("run zookeeper", pflag.ContinueOnError)
 	settings.bind(flags)
 	arguments := append(strings.Fields(s.flags),
-		"--tick-time=1s", "--sync-limit=2", "--keys=2", "--rate=600", "--name="+s.name, "--store="+d.store,
+		"--tick-time=1s", "--sync-limit=2", "--keys=1", "--rate=600", "--name="+s.name, "--store="+d.store,
 		"--seed="+strconv.FormatInt(d.seed+int64(round)-1, 10))
 	if err := flags.Parse(arguments); err != nil {
 		return nil, nil, err

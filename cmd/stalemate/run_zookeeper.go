@@ -193,10 +193,6 @@ func (s zookeeperSettings) workload(paths []systems.Path) register.Options {
 
 // info is what run.json says of a run with these settings.
 func (s zookeeperSettings) info(command []string, flags map[string]string) histories.RunInfo {
-	promises := map[string]string{}
-	for _, p := range zookeeper.Paths() {
-		promises[p.Name] = p.Promise
-	}
 	return histories.RunInfo{
 		Name:       s.name,
 		System:     "zookeeper",
@@ -206,7 +202,7 @@ func (s zookeeperSettings) info(command []string, flags map[string]string) histo
 		Versions:   map[string]string{"stalemate": version(), "go": runtime.Version()},
 		Command:    command,
 		Model:      "versioned-register",
-		Promises:   promises,
+		Promises:   zookeeper.Promises(s.keys),
 	}
 }
 

@@ -30,6 +30,21 @@ var paths = []systems.Path{
 // Paths lists the ways to read from ZooKeeper, each with its promise.
 func Paths() []systems.Path { return append([]systems.Path(nil), paths...) }
 
+// Promises gives the promise of each path for a run on so many registers. A
+// watch-fed cache walks forward through the order of one register. It promises
+// no order across several: each is read again when its own watch fires, so two
+// caches may see two changes in opposite orders.
+func Promises(registers int) map[string]string {
+	promises := map[string]string{}
+	for _, p := range paths {
+		promises[p.Name] = p.Promise
+	}
+	if registers > 1 {
+		promises[PathWatch] = "monotonic-reads"
+	}
+	return promises
+}
+
 // ParsePaths turns a comma-separated list of names, or "all", into paths in the
 // order of Paths.
 func ParsePaths(list string) ([]systems.Path, error) {

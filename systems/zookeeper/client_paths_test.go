@@ -37,3 +37,18 @@ func TestParsePaths(t *testing.T) {
 		})
 	}
 }
+
+func TestAWatchFedCachePromisesNoOrderAcrossRegisters(t *testing.T) {
+	one, two := Promises(1), Promises(2)
+	for _, p := range Paths() {
+		if one[p.Name] != p.Promise {
+			t.Errorf("%s of one register promises %s, want %s", p.Name, one[p.Name], p.Promise)
+		}
+		if want := p.Promise; p.Name != PathWatch && two[p.Name] != want {
+			t.Errorf("%s of two registers promises %s, want %s", p.Name, two[p.Name], want)
+		}
+	}
+	if two[PathWatch] != "monotonic-reads" {
+		t.Errorf("watch of two registers promises %s, want monotonic-reads", two[PathWatch])
+	}
+}
