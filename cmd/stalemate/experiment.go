@@ -45,7 +45,7 @@ func (x experiment) record(ctx context.Context, run *histories.Run) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	x.report.say("opening clients and creating %d registers", x.options.Keys)
+	x.report.say("opening clients and creating the registers")
 	if err := w.Setup(ctx); err != nil {
 		return err
 	}
