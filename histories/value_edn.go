@@ -32,7 +32,7 @@ func (v Value) AppendEDN(dst []byte) []byte {
 		f, _ := v.AsFloat()
 		return appendEDNFloat(dst, f)
 	case StringKind:
-		return appendEDNString(dst, v.text)
+		return appendQuoted(dst, v.text)
 	case KeywordKind:
 		return append(append(dst, ':'), v.text...)
 	}
@@ -63,32 +63,6 @@ func appendFloat(dst []byte, f float64) []byte {
 		}
 	}
 	return append(dst, ".0"...)
-}
-
-func appendEDNString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		dst = append(dst, s[start:i]...)
-		start = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, `\n`...)
-		case '\t':
-			dst = append(dst, `\t`...)
-		case '\r':
-			dst = append(dst, `\r`...)
-		default:
-			dst = fmt.Appendf(dst, `\u%04x`, c)
-		}
-	}
-	return append(append(dst, s[start:]...), '"')
 }
 
 // charNames are EDN's names for characters that cannot stand for themselves.

@@ -28,7 +28,7 @@ func (v Value) AppendJSON(dst []byte) []byte {
 			return appendFloat(dst, f)
 		}
 	case StringKind:
-		return appendJSONString(dst, v.text)
+		return appendQuoted(dst, v.text)
 	case ListKind:
 		elements, _ := v.Elements()
 		return appendJSONArray(dst, elements, Value.AppendJSON)
@@ -42,13 +42,13 @@ func (v Value) AppendJSON(dst []byte) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(appendJSONString(dst, p.Key.text), ':')
+			dst = append(appendQuoted(dst, p.Key.text), ':')
 			dst = p.Value.AppendJSON(dst)
 		}
 		return append(dst, '}')
 	}
 	dst = append(dst, `{"`+ednField+`":`...)
-	return append(appendJSONString(dst, v.EDN()), '}')
+	return append(appendQuoted(dst, v.EDN()), '}')
 }
 
 // jsonNames reports whether the keys of a map can name the fields of an object
@@ -79,17 +79,17 @@ func appendJSONArray(dst []byte, elements []Value, each func(Value, []byte) []by
 func (v Value) appendPlainJSON(dst []byte) []byte {
 	switch v.kind {
 	case KeywordKind, SymbolKind:
-		return appendJSONString(dst, v.text)
+		return appendQuoted(dst, v.text)
 	case CharKind:
-		return appendJSONString(dst, strings.TrimPrefix(v.text, `\`))
+		return appendQuoted(dst, strings.TrimPrefix(v.text, `\`))
 	case NumberKind:
 		if digits := strings.TrimRight(v.text, "NM"); json.Valid([]byte(digits)) {
 			return append(dst, digits...)
 		}
-		return appendJSONString(dst, v.text)
+		return appendQuoted(dst, v.text)
 	case FloatKind:
 		if f, _ := v.AsFloat(); math.IsNaN(f) || math.IsInf(f, 0) {
-			return appendJSONString(dst, v.EDN())
+			return appendQuoted(dst, v.EDN())
 		}
 	case ListKind, SetKind:
 		elements, _ := v.Elements()
@@ -105,7 +105,7 @@ func (v Value) appendPlainJSON(dst []byte) []byte {
 			if !ok {
 				name = p.Key.EDN()
 			}
-			dst = append(appendJSONString(dst, name), ':')
+			dst = append(appendQuoted(dst, name), ':')
 			dst = p.Value.appendPlainJSON(dst)
 		}
 		return append(dst, '}')
@@ -114,34 +114,6 @@ func (v Value) appendPlainJSON(dst []byte) []byte {
 		return inner.appendPlainJSON(dst)
 	}
 	return v.AppendJSON(dst)
-}
-
-const hexDigits = "0123456789abcdef"
-
-func appendJSONString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		dst = append(dst, s[start:i]...)
-		start = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, `\n`...)
-		case '\t':
-			dst = append(dst, `\t`...)
-		case '\r':
-			dst = append(dst, `\r`...)
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-		}
-	}
-	return append(append(dst, s[start:]...), '"')
 }
 
 // MarshalJSON is AppendJSON for encoding/json.

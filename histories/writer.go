@@ -104,12 +104,12 @@ func (e *Event) appendJSON(dst []byte, value func(Value, []byte) []byte) []byte 
 	if e.Process.IsClient() {
 		dst = strconv.AppendInt(dst, int64(e.Process.Client), 10)
 	} else {
-		dst = appendJSONString(dst, e.Process.Name)
+		dst = appendQuoted(dst, e.Process.Name)
 	}
 	dst = append(dst, `,"type":"`...)
 	dst = append(dst, e.Type.String()...)
 	dst = append(dst, `","f":`...)
-	dst = appendJSONString(dst, e.F)
+	dst = appendQuoted(dst, e.F)
 	if !e.Key.IsNil() {
 		dst = value(e.Key, append(dst, `,"key":`...))
 	}
@@ -117,7 +117,7 @@ func (e *Event) appendJSON(dst []byte, value func(Value, []byte) []byte) []byte 
 	text := func(name, s string) {
 		if s != "" && !e.hasExtra(name) {
 			dst = append(append(append(dst, `,"`...), name...), `":`...)
-			dst = appendJSONString(dst, s)
+			dst = appendQuoted(dst, s)
 		}
 	}
 	text("node", e.Node)
@@ -127,7 +127,7 @@ func (e *Event) appendJSON(dst []byte, value func(Value, []byte) []byte) []byte 
 	}
 	text("error", e.Error)
 	for i := range e.Extra {
-		dst = append(appendJSONString(append(dst, ','), e.Extra[i].Name), ':')
+		dst = append(appendQuoted(append(dst, ','), e.Extra[i].Name), ':')
 		dst = value(e.Extra[i].Value, dst)
 	}
 	return append(dst, '}')
@@ -170,7 +170,7 @@ func (e *Event) appendEDN(dst []byte) []byte {
 	text := func(name, s string) {
 		if s != "" && !e.hasExtra(name) {
 			dst = append(append(append(dst, `, :`...), name...), ' ')
-			dst = appendEDNString(dst, s)
+			dst = appendQuoted(dst, s)
 		}
 	}
 	text("node", e.Node)
@@ -192,7 +192,7 @@ func appendEDNName(dst []byte, name string) []byte {
 	if isKeywordName(name) {
 		return append(append(dst, ':'), name...)
 	}
-	return appendEDNString(dst, name)
+	return appendQuoted(dst, name)
 }
 
 func isKeywordName(name string) bool {
