@@ -14,10 +14,15 @@ RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
 PURE := ./checker ./internal/... ./scenarios ./systems/kraft/... ./systems/push ./systems/sim
 LIVE = $(filter-out $(shell $(GO) list $(PURE)),$(shell $(GO) list ./...))
 
-# How long each fuzz target runs, and how many random histories of each model
-# are compared with porcupine.
+# How long each fuzz target runs, how many random histories of each model are
+# compared with porcupine, and how often each property is tried.
 FUZZTIME ?= 30s
 FUZZ_HISTORIES ?= 100000
+RAPID_CHECKS ?= 1000
+
+# Property tests draw from one seed, so that a test fails for everybody or for
+# nobody; make fuzz draws anew each time.
+export RAPID_SEED ?= 1
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
@@ -54,7 +59,9 @@ lint:
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 
+fuzz: export RAPID_SEED = 0
 fuzz:
+	$(GO) test -timeout 30m $$(grep -rl --include=*_test.go pgregory.net/rapid . | xargs -n 1 dirname | sort -u) -rapid.checks $(RAPID_CHECKS)
 	STALEMATE_FUZZ_HISTORIES=$(FUZZ_HISTORIES) $(GO) test -timeout 2h -run Oracle ./checker
 	@for package in $$($(GO) list ./...); do \
 	  for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \

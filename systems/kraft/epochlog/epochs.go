@@ -18,6 +18,16 @@ type epochStart struct {
 	start int64
 }
 
+// epochsBefore gives the epochs of a log without records that begins at the
+// offset, the record before which is of the given epoch. Nothing comes before
+// offset 0.
+func epochsBefore(offset int64, epoch int32) epochs {
+	if offset == 0 {
+		return nil
+	}
+	return epochs{{epoch, offset}}
+}
+
 // append notes that a record of the epoch stands at the offset.
 func (e *epochs) append(epoch int32, offset int64) {
 	if n := len(*e); n == 0 || (*e)[n-1].epoch < epoch {

@@ -92,7 +92,11 @@ func (l *Log) encodeStart() []byte {
 	out := binary.AppendUvarint(nil, uint64(l.first))
 	out = binary.AppendUvarint(out, uint64(len(l.segments)))
 	out = binary.AppendUvarint(out, uint64(l.start))
-	return binary.AppendVarint(out, int64(l.epochs[0].epoch))
+	before := NoEpoch
+	if len(l.epochs) > 0 {
+		before = l.epochs[0].epoch
+	}
+	return binary.AppendVarint(out, int64(before))
 }
 
 func (l *Log) decodeStart(p []byte) error {
@@ -113,7 +117,7 @@ func (l *Log) decodeStart(p []byte) error {
 		return fmt.Errorf("log %s: file %s.start names segment %d of %d and offset %d", l.name, l.name, v[0], v[1], v[2])
 	}
 	l.first, l.segments, l.start = int(v[0]), l.newSegments(int(v[0]), int(v[1])), v[2]
-	l.epochs = epochs{{int32(v[3]), l.start}}
+	l.epochs = epochsBefore(l.start, int32(v[3]))
 	return nil
 }
 
@@ -307,7 +311,7 @@ func (l *Log) Reset(offset int64, epoch int32) {
 	l.first += len(l.segments)
 	l.segments, l.dropped = l.newSegments(l.first, 1), 0
 	l.batches, l.start, l.durable = nil, offset, 0
-	l.epochs = epochs{{epoch, offset}}
+	l.epochs = epochsBefore(offset, epoch)
 	l.cuts++
 	l.saveStart(old)
 }

@@ -244,6 +244,31 @@ func TestACrashLeavesAnEarlierLog(t *testing.T) {
 	})
 }
 
+// TestResetToTheBeginning: nothing comes before offset 0, whatever epoch a
+// snapshot that ends there is said to be of.
+func TestResetToTheBeginning(t *testing.T) {
+	d := newDisk()
+	l, err := Open(d, "log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Reset(0, 3)
+	if got := l.LastEpoch(); got != NoEpoch {
+		t.Errorf("an empty log ends in epoch %d", got)
+	}
+	if err := l.Append(&Batch{Epoch: 1, Records: make([][]byte, 1)}); err != nil {
+		t.Fatal(err)
+	}
+	l.Truncate(0)
+	again, err := Open(d, "log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.LastEpoch() != NoEpoch || again.LastEpoch() != NoEpoch {
+		t.Errorf("truncated to nothing, it ends in epoch %d, and read again in %d", l.LastEpoch(), again.LastEpoch())
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	f.Add((&Batch{Base: 300, Epoch: 7, Records: [][]byte{{1, 2}, nil}}).encode())
 	f.Add([]byte{})
