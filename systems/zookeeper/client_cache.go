@@ -45,7 +45,7 @@ func openCache(address string, timeout time.Duration, keys []string, znode func(
 		entries: make(map[string]reading, len(keys)),
 	}
 	var err error
-	if c.session, err = openSession(address, timeout, c.observe); err != nil {
+	if c.session, err = openSession([]string{address}, timeout, c.observe); err != nil {
 		return nil, err
 	}
 	for _, key := range keys {

@@ -1,7 +1,6 @@
 package zookeeper
 
 import (
-	"errors"
 	"sync"
 	"time"
 )
@@ -12,46 +11,44 @@ import (
 // checks are made for and must not be slept through.
 const reconnectPause = 25 * time.Millisecond
 
-// pinnedHost is a zk.HostProvider that knows one server for ever. The library's
-// own provider, given one address, fails every queued request and sleeps a
-// second before each attempt to reconnect; this one says that the list never
-// starts over, so that queued requests wait for the connection instead.
+// hosts is a zk.HostProvider that knows the same servers for ever, often only
+// one. The library's own provider, given one address, fails every queued request
+// and sleeps a second before each attempt to reconnect; this one says that the
+// list never starts over, so that queued requests wait for the connection
+// instead.
 //
 // Next is the only place where the library's connection loop can be told to
-// end while the server cannot be reached: after release, Next reports that the
+// end while no server can be reached: after release, Next reports that the
 // list starts over, and the loop then looks whether it should quit.
-type pinnedHost struct {
-	address string
-	pause   time.Duration
+type hosts struct {
+	addresses []string
+	pause     time.Duration
 
 	mu       sync.Mutex
-	tried    bool
+	tried    int
 	released chan struct{}
 	once     sync.Once
 }
 
-func newPinnedHost(address string) *pinnedHost {
-	return &pinnedHost{address: address, pause: reconnectPause, released: make(chan struct{})}
+func newHosts(addresses ...string) *hosts {
+	return &hosts{addresses: addresses, pause: reconnectPause, released: make(chan struct{})}
 }
 
-// Init checks that the library was given the address it is pinned to.
-func (h *pinnedHost) Init(servers []string) error {
-	if len(servers) != 1 {
-		return errors.New("a pinned session needs exactly one server")
-	}
-	return nil
-}
+// Init does nothing: the addresses are known, and the library has shuffled its
+// copy of them.
+func (h *hosts) Init([]string) error { return nil }
 
-// Len is always 1.
-func (h *pinnedHost) Len() int { return 1 }
+// Len is the number of servers.
+func (h *hosts) Len() int { return len(h.addresses) }
 
-// Next gives the server, at once the first time and after a pause later on.
-func (h *pinnedHost) Next() (server string, retryStart bool) {
+// Next gives the servers in turn, the first at once and each other after a pause.
+func (h *hosts) Next() (server string, retryStart bool) {
 	h.mu.Lock()
-	again := h.tried
-	h.tried = true
+	attempt := h.tried
+	h.tried++
 	h.mu.Unlock()
-	if again {
+	server = h.addresses[attempt%len(h.addresses)]
+	if attempt > 0 {
 		timer := time.NewTimer(h.pause)
 		defer timer.Stop()
 		select {
@@ -61,15 +58,15 @@ func (h *pinnedHost) Next() (server string, retryStart bool) {
 	}
 	select {
 	case <-h.released:
-		return h.address, true
+		return server, true
 	default:
-		return h.address, false
+		return server, false
 	}
 }
 
 // Connected is called after each successful handshake; the pause stays, since
 // a server that has lost its quorum accepts a client only to drop it.
-func (h *pinnedHost) Connected() {}
+func (h *hosts) Connected() {}
 
 // release ends the waiting in Next, now and for ever.
-func (h *pinnedHost) release() { h.once.Do(func() { close(h.released) }) }
+func (h *hosts) release() { h.once.Do(func() { close(h.released) }) }

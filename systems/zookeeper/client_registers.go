@@ -94,7 +94,7 @@ func (r *Registers) Open(ctx context.Context, node, path string) (systems.Client
 	if path == PathWatch {
 		return r.watch(ctx, server)
 	}
-	s, err := openSession(server.Address, r.timeout, nil)
+	s, err := openSession([]string{server.Address}, r.timeout, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (r *Registers) Close() error {
 
 // once does f in a session of its own.
 func (r *Registers) once(ctx context.Context, server Server, f func(context.Context, *session) error) error {
-	s, err := openSession(server.Address, r.timeout, nil)
+	s, err := openSession([]string{server.Address}, r.timeout, nil)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,14 +19,14 @@ const closeWait = 500 * time.Millisecond
 // library otherwise sets 3 MB aside for every session.
 const packetSize = 64 << 10
 
-// session is one ZooKeeper session pinned to one server. It differs from the
-// library's Conn in what the library leaves to its users: it always ends in
+// session is one ZooKeeper session with one server, or with any of several. It
+// differs from the library's Conn in what the library leaves to its users: it always ends in
 // bounded time, also while its server is stopped or gone; it does not hold on
 // to the socket of an expired session; and waiting for it has a context.
 type session struct {
 	*zk.Conn
-	host *pinnedHost
-	done <-chan zk.Event // closed once the library's loop has ended
+	hosts *hosts
+	done  <-chan zk.Event // closed once the library's loop has ended
 
 	mu     sync.Mutex
 	socket net.Conn
@@ -35,11 +36,11 @@ type session struct {
 	end    sync.Once     // for Close
 }
 
-// openSession starts a session with the server at address, which need not be
-// there yet. events is called for every event, from the library's own
+// openSession starts a session with the servers at the addresses, which need not
+// be there yet. events is called for every event, from the library's own
 // goroutines: it must not block.
-func openSession(address string, timeout time.Duration, events func(zk.Event)) (*session, error) {
-	s := &session{host: newPinnedHost(address), first: make(chan struct{})}
+func openSession(addresses []string, timeout time.Duration, events func(zk.Event)) (*session, error) {
+	s := &session{hosts: newHosts(addresses...), first: make(chan struct{})}
 	observe := func(e zk.Event) {
 		if e.State == zk.StateHasSession {
 			s.once.Do(func() { close(s.first) })
@@ -48,8 +49,8 @@ func openSession(address string, timeout time.Duration, events func(zk.Event)) (
 			events(e)
 		}
 	}
-	conn, done, err := zk.Connect([]string{address}, timeout,
-		zk.WithHostProvider(s.host),
+	conn, done, err := zk.Connect(addresses, timeout,
+		zk.WithHostProvider(s.hosts),
 		zk.WithDialer(s.dial),
 		zk.WithEventCallback(observe),
 		zk.WithLogger(silent{}),
@@ -58,7 +59,7 @@ func openSession(address string, timeout time.Duration, events func(zk.Event)) (
 		zk.WithMaxConnBufferSize(packetSize),
 	)
 	if err != nil {
-		return nil, fmt.Errorf("session with %s: %w", address, err)
+		return nil, fmt.Errorf("session with %s: %w", strings.Join(addresses, ", "), err)
 	}
 	s.Conn, s.done = conn, done
 	return s, nil
@@ -90,7 +91,7 @@ func (s *session) ready(ctx context.Context) error {
 	case <-s.first:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("no session with %s yet (%v): is the server up, and part of a quorum?", s.host.address, s.State())
+		return fmt.Errorf("no session with %s yet (%v): is the server up, and part of a quorum?", strings.Join(s.hosts.addresses, ", "), s.State())
 	}
 }
 
@@ -106,7 +107,7 @@ func (s *session) Close() error {
 			close(goodbye)
 		}()
 		if !s.loopEnds(closeWait) {
-			s.host.release()
+			s.hosts.release()
 			s.drop()
 			for range s.done {
 			}

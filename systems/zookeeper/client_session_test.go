@@ -11,9 +11,9 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestAPinnedHostPacesReconnectsAndNeverStartsOver(t *testing.T) {
+func TestHostsPaceReconnectsAndNeverStartsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newPinnedHost("server:2181")
+		h := newHosts("server:2181")
 		if err := h.Init([]string{"server:2181"}); err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestAPinnedHostPacesReconnectsAndNeverStartsOver(t *testing.T) {
 
 func TestAReleasedHostLetsTheLibraryLookWhetherToQuit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newPinnedHost("server:2181")
+		h := newHosts("server:2181")
 		h.Next()
 		time.AfterFunc(reconnectPause/2, h.release)
 		start := time.Now()
@@ -79,7 +79,7 @@ func TestASessionEndsInBoundedTimeWhateverItsServerDoes(t *testing.T) {
 	} {
 		t.Run(rule, func(t *testing.T) {
 			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-			s, err := openSession(address, time.Minute, nil)
+			s, err := openSession([]string{address}, time.Minute, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
