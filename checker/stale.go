@@ -131,9 +131,6 @@ func (r *resolver) staleAtLeast(reg *keyOrder) []staleRead {
 		since := int32(-1) // the initial value is known from the start
 		if s != 0 {
 			since = h.Operations[first[s]].Completed
-			if w := reg.states[s].op; w != noOp && h.Operations[w].Outcome == histories.Happened {
-				since = min(since, h.Operations[w].Completed)
-			}
 		}
 		n, _ := slices.BinarySearchFunc(later, since, func(s, p int32) int { return int(invoked(s)) - int(p) })
 		if n >= len(later) || h.Operations[soonest[n]].Completed >= op.Invoked {

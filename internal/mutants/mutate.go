@@ -6,11 +6,13 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"strings"
 )
 
 // mutant is one change of one source file.
 type mutant struct {
 	file     string
+	function string // that it is in
 	line     int
 	start    int // byte offsets of what is replaced
 	end      int
@@ -18,7 +20,11 @@ type mutant struct {
 }
 
 // name tells mutants apart, and does not change when lines above it do.
-func (m *mutant) name() string { return fmt.Sprintf("%s: %s -> %s", m.file, m.old, m.new) }
+func (m *mutant) name() string {
+	return fmt.Sprintf("%s %s: %s -> %s", m.file, m.function, oneLine(m.old), oneLine(m.new))
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // apply gives the changed source.
 func (m *mutant) apply(source []byte) []byte {
@@ -51,12 +57,15 @@ func mutants(file string) ([]mutant, []byte, error) {
 		return nil, nil, err
 	}
 	var out []mutant
+	function := ""
 	add := func(from, to token.Pos, text string) {
 		a, b := set.Position(from), set.Position(to)
-		out = append(out, mutant{file, a.Line, a.Offset, b.Offset, string(source[a.Offset:b.Offset]), text})
+		out = append(out, mutant{file, function, a.Line, a.Offset, b.Offset, string(source[a.Offset:b.Offset]), text})
 	}
 	ast.Inspect(tree, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.FuncDecl:
+			function = n.Name.Name
 		case *ast.BinaryExpr:
 			left, right := text(source, set, n.X), text(source, set, n.Y)
 			for _, table := range []map[token.Token]string{opposite, neighbour} {
