@@ -2,6 +2,7 @@ package kraft
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stalemate-io/stalemate/systems/kraft/epochlog"
 	"github.com/stalemate-io/stalemate/systems/kraft/metadata"
@@ -48,4 +49,34 @@ func describe(m *metadata.Image, p protocol.Partition, controller string) *proto
 		a.Error = protocol.LeaderNotAvailable
 	}
 	return a
+}
+
+// describeAll answers with all that an image says.
+func describeAll(m *metadata.Image, r *protocol.ClusterRequest, controller string) *protocol.ClusterResponse {
+	a := &protocol.ClusterResponse{Offset: m.Offset - 1, Controller: controller}
+	for _, b := range m.Brokers() {
+		if !b.Fenced {
+			a.Brokers = append(a.Brokers, b.ID)
+		}
+	}
+	for _, name := range m.Partitions() {
+		if !r.Wants(name.Topic) {
+			continue
+		}
+		s := m.Partition(name)
+		b := protocol.Belief{
+			Partition: name, Leader: s.Leader, LeaderEpoch: s.LeaderEpoch, Replicas: s.Replicas, ISR: s.ISR,
+		}
+		if b.Leader == protocol.NoLeader {
+			b.Error = protocol.LeaderNotAvailable
+		}
+		a.Partitions = append(a.Partitions, b)
+	}
+	slices.SortFunc(a.Partitions, func(x, y protocol.Belief) int { return x.Partition.Compare(y.Partition) })
+	return a
+}
+
+// notYet answers for a node that has nothing to say of the cluster yet.
+func notYet(controller string) *protocol.ClusterResponse {
+	return &protocol.ClusterResponse{Error: BrokerNotAvailable, Offset: protocol.NoOffset, Controller: controller}
 }

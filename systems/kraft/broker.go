@@ -91,6 +91,12 @@ func (b *Broker) Receive(from node.ID, m node.Message, reply func(node.Message))
 	switch m := m.(type) {
 	case *protocol.MetadataRequest:
 		b.metadata(m, reply)
+	case *protocol.ClusterRequest:
+		if b.Serving() {
+			reply(describeAll(b.image, m, b.controller()))
+		} else {
+			reply(notYet(b.controller()))
+		}
 	case *protocol.ProduceRequest:
 		b.produce(m, reply)
 	case *protocol.FetchRequest:

@@ -63,8 +63,16 @@ func (c *Controller) Receive(from node.ID, m node.Message, reply func(node.Messa
 	if reply == nil {
 		reply = func(node.Message) {}
 	}
-	if m, ok := m.(*protocol.MetadataRequest); ok {
+	switch m := m.(type) {
+	case *protocol.MetadataRequest:
 		c.metadata(m, reply)
+		return
+	case *protocol.ClusterRequest:
+		if c.current {
+			reply(describeAll(c.image, m, c.leader()))
+		} else {
+			reply(notYet(c.leader()))
+		}
 		return
 	}
 	if c.active == nil {

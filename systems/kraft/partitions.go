@@ -15,15 +15,20 @@ func (a *active) refuseAdmin(reply func(node.Message), code protocol.Code) {
 // electLeaders makes a broker that is in sync the leader.
 func (a *active) electLeaders(m *protocol.ElectLeadersRequest, reply func(node.Message)) {
 	s := a.image.Partition(m.Partition)
-	switch {
-	case s == nil:
+	if s == nil {
 		a.refuseAdmin(reply, protocol.UnknownTopicOrPartition)
-	case s.Leader == m.Target:
+		return
+	}
+	leader := m.Target
+	if leader == protocol.NoLeader {
+		leader = s.Replicas[0]
+	}
+	switch {
+	case s.Leader == leader:
 		a.refuseAdmin(reply, protocol.ElectionNotNeeded)
-	case !slices.Contains(s.ISR, m.Target) || !a.image.Active(m.Target):
+	case !slices.Contains(s.ISR, leader) || !a.image.Active(leader):
 		a.refuseAdmin(reply, protocol.EligibleLeadersNotAvail)
 	default:
-		leader := m.Target
 		a.change(s, &metadata.PartitionChange{Leader: &leader}, reply)
 	}
 }

@@ -4,7 +4,11 @@
 // same names that matter here.
 package protocol
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // Partition names one partition of one topic.
 type Partition struct {
@@ -15,6 +19,11 @@ type Partition struct {
 // String gives the partition as topic-index, the way Kafka prints it; it is the
 // key under which operations on it are recorded.
 func (p Partition) String() string { return fmt.Sprintf("%s-%d", p.Topic, p.Index) }
+
+// Compare orders partitions by their topics' names and then by index.
+func (p Partition) Compare(q Partition) int {
+	return cmp.Or(cmp.Compare(p.Topic, q.Topic), cmp.Compare(p.Index, q.Index))
+}
 
 // NoLeader is the leader of a partition that has none.
 const NoLeader int32 = -1
@@ -76,8 +85,44 @@ type MetadataResponse struct {
 	Controller string
 }
 
+// ClusterRequest asks a node for all that it believes of the cluster, as far as
+// it would say so over the broker path.
+type ClusterRequest struct {
+	// Topics are those to tell of; nil stands for all.
+	Topics []string
+}
+
+// Wants reports whether a topic is asked about.
+func (r *ClusterRequest) Wants(topic string) bool {
+	return r.Topics == nil || slices.Contains(r.Topics, topic)
+}
+
+// ClusterResponse says what the node that answers believes. With an Error there is
+// nothing to say of brokers and partitions.
+type ClusterResponse struct {
+	Error Code
+	// Brokers are those that are live, by number.
+	Brokers []int32
+	// Partitions are in the order of their topics' names and their indexes.
+	Partitions []Belief
+	// Offset and Controller are as in a MetadataResponse.
+	Offset     int64
+	Controller string
+}
+
+// Belief is what a node believes of one partition.
+type Belief struct {
+	Partition   Partition
+	Error       Code
+	Leader      int32
+	LeaderEpoch int32
+	Replicas    []int32
+	ISR         []int32
+}
+
 // ElectLeadersRequest asks the active controller to make Target the leader of a
-// partition; Target must be in sync.
+// partition; Target must be in sync. NoLeader for a target stands for the preferred
+// leader, the first of the partition's replicas.
 type ElectLeadersRequest struct {
 	Partition Partition
 	Target    int32

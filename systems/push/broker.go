@@ -90,6 +90,8 @@ func (b *Broker) serve(from node.ID, request node.Message, reply func(node.Messa
 	switch r := request.(type) {
 	case *protocol.MetadataRequest:
 		reply(b.metadata(r))
+	case *protocol.ClusterRequest:
+		reply(b.describe(r))
 	case *protocol.ProduceRequest:
 		b.produce(r, func(a *protocol.ProduceResponse) { reply(a) })
 	case *protocol.FetchRequest:

@@ -132,6 +132,8 @@ func (c *Controller) Receive(_ node.ID, request node.Message, reply func(node.Me
 	switch r := request.(type) {
 	case *protocol.MetadataRequest:
 		reply(c.metadata(r))
+	case *protocol.ClusterRequest:
+		reply(c.describe(r))
 	case *protocol.ElectLeadersRequest:
 		c.whenActive(func(done func()) { c.electLeader(r, reply, done) }, func() { reply(c.notController()) })
 	case *protocol.AlterReassignmentRequest:

@@ -1,11 +1,13 @@
 package push
 
 import (
+	"slices"
+
 	"github.com/stalemate-io/stalemate/systems/node"
 	"github.com/stalemate-io/stalemate/systems/protocol"
 )
 
-// electLeader makes a given replica the leader of a partition.
+// electLeader makes a given replica, or the preferred one, the leader of a partition.
 func (c *Controller) electLeader(r *protocol.ElectLeadersRequest, reply func(node.Message), done func()) {
 	p := c.cluster.byID[r.Partition]
 	if p == nil || !p.known {
@@ -13,8 +15,12 @@ func (c *Controller) electLeader(r *protocol.ElectLeadersRequest, reply func(nod
 		done()
 		return
 	}
+	choose := c.targetElection(r.Target)
+	if r.Target == protocol.NoLeader {
+		choose = c.preferredElection
+	}
 	b := c.newBatch()
-	c.change([]*partition{p}, "elect-leaders", c.targetElection(r.Target), b, func(out []outcome) {
+	c.change([]*partition{p}, "elect-leaders", choose, b, func(out []outcome) {
 		b.send()
 		reply(c.answer(out[0]))
 		done()
@@ -54,5 +60,29 @@ func (c *Controller) metadata(r *protocol.MetadataRequest) *protocol.MetadataRes
 			a.Error = protocol.LeaderNotAvailable
 		}
 	}
+	return a
+}
+
+// describe answers from the controller's own memory, unchecked as well.
+func (c *Controller) describe(r *protocol.ClusterRequest) *protocol.ClusterResponse {
+	a := &protocol.ClusterResponse{Offset: protocol.NoOffset, Controller: string(nodeOf(c.activeID))}
+	if !c.active {
+		a.Error = protocol.NotController
+		return a
+	}
+	a.Brokers = c.cluster.live
+	for _, p := range c.cluster.partitions {
+		if !p.known || !r.Wants(p.id.Topic) {
+			continue
+		}
+		b := protocol.Belief{
+			Partition: p.id, Leader: p.state.Leader, LeaderEpoch: p.state.LeaderEpoch, Replicas: p.replicas, ISR: p.state.ISR,
+		}
+		if b.Leader == protocol.NoLeader {
+			b.Error = protocol.LeaderNotAvailable
+		}
+		a.Partitions = append(a.Partitions, b)
+	}
+	slices.SortFunc(a.Partitions, func(x, y protocol.Belief) int { return x.Partition.Compare(y.Partition) })
 	return a
 }

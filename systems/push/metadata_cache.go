@@ -1,6 +1,8 @@
 package push
 
 import (
+	"slices"
+
 	"github.com/stalemate-io/stalemate/systems/node"
 	"github.com/stalemate-io/stalemate/systems/protocol"
 )
@@ -21,6 +23,7 @@ type cached struct {
 	leader      int32
 	leaderEpoch int32
 	isr         []int32
+	replicas    []int32
 	version     int32
 }
 
@@ -45,6 +48,7 @@ func (b *Broker) updateMetadata(from node.ID, r *UpdateMetadataRequest) *UpdateM
 			b.cache.entries[s.Partition] = e
 		}
 		e.leader, e.leaderEpoch, e.isr, e.version = s.Leader, s.LeaderEpoch, s.ISR, s.Version
+		e.replicas = s.Replicas
 		if s.Leader == leaderDuringDelete {
 			delete(b.cache.entries, s.Partition)
 		}
@@ -68,10 +72,33 @@ func (b *Broker) metadata(r *protocol.MetadataRequest) *protocol.MetadataRespons
 		a.Error = protocol.UnknownTopicOrPartition
 		return a
 	}
-	a.Leader, a.LeaderEpoch, a.ISR = e.leader, e.leaderEpoch, e.isr
-	if !contains(b.cache.alive, e.leader) {
-		a.Leader, a.Error = protocol.NoLeader, protocol.LeaderNotAvailable
+	a.ISR, a.LeaderEpoch = e.isr, e.leaderEpoch
+	a.Leader, a.Error = b.cache.leader(e)
+	return a
+}
+
+// leader is the leader of a partition as clients are told: nobody where the broker
+// takes it for dead.
+func (m *metadataCache) leader(e *cached) (int32, protocol.Code) {
+	if !contains(m.alive, e.leader) {
+		return protocol.NoLeader, protocol.LeaderNotAvailable
 	}
+	return e.leader, protocol.None
+}
+
+// describe answers with the whole cache.
+func (b *Broker) describe(r *protocol.ClusterRequest) *protocol.ClusterResponse {
+	a := &protocol.ClusterResponse{
+		Brokers: b.cache.alive, Offset: protocol.NoOffset, Controller: string(nodeOf(b.cache.controller)),
+	}
+	for id, e := range b.cache.entries {
+		if r.Wants(id.Topic) {
+			belief := protocol.Belief{Partition: id, LeaderEpoch: e.leaderEpoch, Replicas: e.replicas, ISR: e.isr}
+			belief.Leader, belief.Error = b.cache.leader(e)
+			a.Partitions = append(a.Partitions, belief)
+		}
+	}
+	slices.SortFunc(a.Partitions, func(x, y protocol.Belief) int { return x.Partition.Compare(y.Partition) })
 	return a
 }
 
