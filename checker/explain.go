@@ -39,7 +39,7 @@ func (x *explainer) one(i int32) Witness {
 		c := ms(op.Call)
 		w.CallMS = &c
 	}
-	if op.Outcome == histories.Happened && op.Return != histories.UnknownTime {
+	if op.Outcome == histories.Happened && op.Return != histories.UnknownTime && op.Return != histories.OpenTime {
 		r := ms(op.Return)
 		w.ReturnMS = &r
 	}
@@ -84,8 +84,12 @@ func (x *explainer) text(i int32) string {
 		fmt.Fprintf(&b, " through %s", x.h.Nodes[op.Node])
 	}
 	switch {
+	case op.Outcome == histories.Failed && op.Completed == histories.Open:
+		b.WriteString(", which the system's own log does not hold")
 	case op.Outcome == histories.Failed:
 		b.WriteString(", which failed")
+	case op.Outcome == histories.Happened && op.Completed == histories.Open:
+		b.WriteString(", never answered, which the system's own log holds")
 	case op.Outcome == histories.Unknown:
 		b.WriteString(", outcome unknown" + x.at(" since ", op.Call, op.Invoked))
 	case op.F == histories.Read:

@@ -69,6 +69,8 @@ type Verdict struct {
 	Anomalies     []Anomaly      `json:"anomalies"`
 	AnomalyCounts map[string]int `json:"anomaly_counts,omitempty"`
 	Warnings      []string       `json:"warnings"`
+	// WithLog is what the system's own log adds; CheckWithLog sets it.
+	WithLog *WithLog `json:"with_log,omitempty"`
 	// Paths holds the same for each read path, where the history has several.
 	// The verdict above is then the worst of theirs.
 	Paths map[string]*Verdict `json:"paths,omitempty"`
