@@ -64,8 +64,8 @@ func pathName(path string) string {
 	return path
 }
 
-// checkable refuses a history in which nothing that was asked came back, or that
-// the model does not fit.
+// checkable refuses a history in which nothing that was asked came back, in which
+// nothing could contradict anything, or that the model does not fit.
 func checkable(h *histories.History, s *spec) error {
 	some := false
 	for i := range h.Operations {
@@ -84,7 +84,25 @@ func checkable(h *histories.History, s *spec) error {
 	if !some {
 		return ErrNothingChecked
 	}
+	if !observes(h) {
+		return fmt.Errorf("%w: nothing in it tells what the system held, such as a read, a compare-and-set or a version, so that nothing could contradict what was written", ErrNothingChecked)
+	}
 	return nil
+}
+
+// observes reports whether an operation that came back tells anything of the
+// state that it met. Writes that were acknowledged agree with any order.
+func observes(h *histories.History) bool {
+	return slices.ContainsFunc(h.Operations, func(op histories.Operation) bool {
+		if op.Outcome != histories.Happened {
+			return false
+		}
+		switch op.F {
+		case histories.Write, histories.Add, histories.Enqueue:
+			return op.Version != histories.UnknownVersion
+		}
+		return true
+	})
 }
 
 // check is one history being judged.
@@ -162,7 +180,7 @@ func (j *judgement) judgeRegister() {
 		for _, l := range Levels() {
 			j.answers[l] = Holds
 		}
-		j.stale = staleness{measured: true, exact: true, reads: j.reads()}
+		j.stale = staleness{measured: true, exact: true}
 		return
 	}
 	j.order = oneOrder(j.view, &j.spec)
@@ -261,15 +279,4 @@ func (j *judgement) hasVersions() bool {
 
 func (j *judgement) has(f histories.Func) bool {
 	return slices.ContainsFunc(j.h.Operations, func(op histories.Operation) bool { return op.F == f })
-}
-
-func (j *judgement) reads() (n int) {
-	for _, list := range j.view.keys {
-		for _, i := range list {
-			if op := &j.h.Operations[i]; op.F == histories.Read && op.Outcome == histories.Happened {
-				n++
-			}
-		}
-	}
-	return n
 }

@@ -142,7 +142,7 @@ func TestAnomaliesAreNamed(t *testing.T) {
 			"the read was over before the write was invoked"},
 		{"one version with two values", fresh + "20 1:a invoke read x nil\n21 1:a ok read x 1 @2\n", checker.Options{}, checker.ClassDivergent, []string{"conflict"},
 			"the read tells the version of the write and another value"},
-		{"two leaders in one epoch", fresh + "20 1:a invoke read x nil\n21 1:a ok read x 1 @2\n", checker.Options{Leadership: true}, checker.ClassDivergent, []string{"dual-leader"},
+		{"two leaders in one epoch", fresh + "20 1:a invoke read x nil\n21 1:a ok read x 1 @2\n", checker.Options{Model: "leadership"}, checker.ClassDivergent, []string{"dual-leader"},
 			"the read tells the version of the write and another value"},
 		{"versions against real time", "0 0 invoke write x 1\n1 0 ok write x 1 @2\n2 0 invoke write x 2\n3 0 ok write x 2 @1\n", checker.Options{}, checker.ClassDivergent, []string{"conflict", "monotonic-writes"},
 			"the versions order two writes against real time"},
@@ -257,6 +257,8 @@ func TestNothingToCheckIsAnError(t *testing.T) {
 		{"only faults", "0 nemesis info start-cut a\n"},
 		{"every operation failed", "0 0 invoke write x 1\n1 0 fail write x 1\n"},
 		{"every outcome is unknown", "0 0 invoke write x 1\n1 0 info write x 1\n"},
+		{"writes, and nobody who looked", "0 0 invoke write x 1\n1 0 ok write x 1\n2 1 invoke write x 2\n3 1 ok write x 2\n"},
+		{"writes, and a read of unknown outcome", "0 0 invoke write x 1\n1 0 ok write x 1\n2 1 invoke read x nil\n3 1 info read x nil\n"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -264,6 +266,13 @@ func TestNothingToCheckIsAnError(t *testing.T) {
 				t.Errorf("%v, %v; want ErrNothingChecked", v, err)
 			}
 		})
+	}
+}
+
+func TestWritesAreCheckedWhereTheyTellVersions(t *testing.T) {
+	v, err := checker.Check(parse(t, "0 0 invoke write x 1\n1 0 ok write x 1 @1\n2 1 invoke write x 2\n3 1 ok write x 2 @1\n"), checker.Options{})
+	if err != nil || v.Verdict != checker.ClassDivergent {
+		t.Errorf("%+v, %v; want two values of one version to be divergent", v, err)
 	}
 }
 

@@ -13,17 +13,20 @@ func Models() []string {
 	for _, m := range models() {
 		names = append(names, string(m))
 	}
-	return names
+	return append(names, modelLeadership)
 }
 
 // chooseModel gives the model that is asked for, or that the functions of the
 // history name.
 func chooseModel(h *histories.History, name string) (model, error) {
+	if name == modelLeadership {
+		return modelRegister, nil
+	}
 	if name != "" {
 		if m := model(name); slices.Contains(models(), m) {
 			return m, nil
 		}
-		return "", fmt.Errorf("no model is called %q; the models are %v", name, models())
+		return "", fmt.Errorf("no model is called %q; the models are %v", name, Models())
 	}
 	used := make(map[histories.Func]bool)
 	for i := range h.Operations {

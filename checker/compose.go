@@ -13,7 +13,7 @@ import (
 // verdict puts together what the checks said.
 func (j *judgement) verdict(promise Level) *Verdict {
 	v := &Verdict{
-		Format: Format, Promise: promise, Model: string(j.spec.model),
+		Format: Format, Promise: promise, Model: j.modelName(),
 		Levels: j.answers, Engine: j.linear.Engine, ConfirmedBy: j.linear.ConfirmedBy,
 		Measured: j.stale.measured, StaleReads: len(j.stale.stale),
 		Anomalies: []Anomaly{}, AnomalyCounts: map[string]int{}, Warnings: []string{},
@@ -38,6 +38,9 @@ func (j *judgement) verdict(promise Level) *Verdict {
 	v.Reason = j.sentence(v)
 	return v
 }
+
+// modelName names the model as it was asked for.
+func (c *check) modelName() string { return cmp.Or(c.options.Model, string(c.spec.model)) }
 
 // count fills in how much was looked at.
 func (j *judgement) count(v *Verdict) {
@@ -103,7 +106,7 @@ func (j *judgement) explain(v *Verdict) {
 					flaws = append(flaws, f)
 				}
 			}
-			if kind == kindConflict && j.options.Leadership {
+			if kind == kindConflict && j.options.Model == modelLeadership {
 				kind = kindDualLeader
 				for i := range flaws {
 					flaws[i].kind = kind
@@ -180,7 +183,7 @@ func (j *judgement) warn(v *Verdict) {
 func (j *judgement) sentence(v *Verdict) string {
 	switch v.Verdict {
 	case ClassLinearizable:
-		if v.Model == string(modelSet) || !j.spec.model.isRegister() {
+		if !j.spec.model.isRegister() {
 			return "one order of all operations agrees with real time and with what each returned"
 		}
 		return "every read saw the newest acknowledged write"
@@ -238,7 +241,7 @@ var answerRank = map[Answer]int{Holds: 0, Undecided: 1, Violated: 2}
 func (c *check) worst(paths map[string]*Verdict) *Verdict {
 	names := slices.Sorted(maps.Keys(paths))
 	out := &Verdict{
-		Format: Format, Verdict: ClassLinearizable, Holds: Holds, Model: string(c.spec.model), Measured: true,
+		Format: Format, Verdict: ClassLinearizable, Holds: Holds, Model: c.modelName(), Measured: true,
 		Levels: map[Level]Answer{}, Anomalies: []Anomaly{}, AnomalyCounts: map[string]int{},
 		Warnings: append([]string{}, c.h.Warnings...), Paths: paths,
 	}

@@ -225,6 +225,9 @@ func (x *explainer) stale(s *staleRead, kind string) Anomaly {
 }
 
 func milliseconds(ns int64) string {
+	if ns > 0 && ns < 1000 {
+		return fmt.Sprintf("%d ns", ns)
+	}
 	if ns < 10_000_000 {
 		return fmt.Sprintf("%.3g ms", float64(ns)/1e6)
 	}
@@ -308,9 +311,16 @@ func (x *explainer) phantom(f *flaw) string {
 	return x.text(i) + ", a value that nobody wrote"
 }
 
-// fork tells a cycle across keys.
+// fork tells a cycle across keys, from its earliest operation on.
 func (x *explainer) fork(f *flaw) string {
-	return x.list("no single order explains what was seen; each of these has to come before the next, and the last before the first", f.ops)
+	first := 0
+	for n, i := range f.ops {
+		if x.h.Operations[i].Invoked < x.h.Operations[f.ops[first]].Invoked {
+			first = n
+		}
+	}
+	cycle := slices.Concat(f.ops[first:], f.ops[:first])
+	return x.list("no single order explains what was seen; each of these has to come before the next, and the last before the first", cycle)
 }
 
 // maxListed is how many operations a text lists; the witness holds them all.
@@ -341,7 +351,10 @@ func (x *explainer) linear(f *linearFailure) Anomaly {
 			a.Witness[n].Text += "; only its invocation matters"
 		}
 	}
-	a.Text = fmt.Sprintf("%s: no order of these %s agrees with real time", f.Kind, plural(len(f.Witness), "operation"))
+	a.Text = fmt.Sprintf("%s: no order of these %d operations agrees with real time", f.Kind, len(f.Witness))
+	if len(f.Witness) == 1 {
+		a.Text = fmt.Sprintf("%s: this operation could not have happened at any time", f.Kind)
+	}
 	if len(f.Witness) > 0 {
 		last := f.Witness[len(f.Witness)-1]
 		a.Node = x.h.Nodes[x.h.Operations[last].Node]

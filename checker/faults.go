@@ -132,4 +132,17 @@ func finalReads(h *histories.History) int32 {
 	return histories.Open
 }
 
-func seconds(ns int64) string { return fmt.Sprintf("%.3f s", float64(ns)/1e9) }
+// seconds shows a time since the start of a run: to the millisecond, and within
+// the first second, where whole runs in memory may lie, to what tells times
+// apart.
+func seconds(ns int64) string {
+	switch {
+	case ns >= 1_000_000_000 || ns%1_000_000 == 0:
+		return fmt.Sprintf("%.3f s", float64(ns)/1e9)
+	case ns >= 1_000_000:
+		return strings.TrimRight(fmt.Sprintf("%.6f", float64(ns)/1e9), "0") + " s"
+	case ns >= 1_000:
+		return fmt.Sprintf("%.4g µs", float64(ns)/1e3)
+	}
+	return fmt.Sprintf("%d ns", ns)
+}

@@ -30,6 +30,11 @@ const (
 	modelQueue model = "queue"
 )
 
+// modelLeadership is how Options.Model names a register whose keys are partitions
+// or the like and whose values are their leaders: it is checked as modelRegister,
+// and one version with two values is called what it is, two leaders.
+const modelLeadership = "leadership"
+
 // models lists every model that linearizable knows, in the order in which
 // they are documented.
 func models() []model {

@@ -12,7 +12,10 @@ import (
 type Options struct {
 	// Model is the sequential specification (register, cas-register,
 	// versioned-register, mutex, counter, set, queue); empty means told from
-	// the functions that the history uses.
+	// the functions that the history uses. On a history of leadership, a
+	// register whose keys are partitions or the like and whose values are their
+	// leaders, it is "leadership": one version with two values is then called
+	// what it is, two leaders.
 	Model string
 	// Initial is the value that a key has before the first operation; keys
 	// that are not in it have Default. Where the default is Nil, an ok read of
@@ -26,10 +29,6 @@ type Options struct {
 	Promises map[string]Level
 	// MaxStaleness, where positive, is a bound that every read must keep.
 	MaxStaleness time.Duration
-	// Leadership says that the keys are partitions or the like and the values
-	// their leaders, so that one version with two values is called what it
-	// is: two leaders.
-	Leadership bool
 	// Engine forces a linearizability engine (fast, windowed, porcupine);
 	// empty or "auto" chooses.
 	Engine string

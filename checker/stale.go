@@ -28,7 +28,6 @@ type staleness struct {
 	measured bool   // false where the order of writes was not known
 	reason   string // why not
 	stale    []staleRead
-	reads    int
 	// exact is false where the order was open in places: then each lag and
 	// number of versions is the least it can have been.
 	exact bool
@@ -38,13 +37,7 @@ type staleness struct {
 func measureStaleness(res *orderResult) staleness {
 	r := res.resolver
 	perKey := make([][]staleRead, len(r.v.keys))
-	reads := make([]int, len(r.v.keys))
 	r.v.eachKey(func(key int32) {
-		for _, i := range r.v.keys[key] {
-			if r.isSeen(&r.v.history.Operations[i]) {
-				reads[key]++
-			}
-		}
 		reg := res.registers[key]
 		switch {
 		case reg.undecided != "":
@@ -57,7 +50,6 @@ func measureStaleness(res *orderResult) staleness {
 	s := staleness{measured: true, exact: true}
 	for k := range perKey {
 		s.stale = append(s.stale, perKey[k]...)
-		s.reads += reads[k]
 		if reg := res.registers[k]; reg != nil {
 			s.exact = s.exact && !reg.chosen
 			if reg.undecided != "" && s.reason == "" {

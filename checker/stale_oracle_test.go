@@ -251,7 +251,7 @@ func TestStalenessWithoutVersionsAgreesWithEveryOrder(t *testing.T) {
 
 // A read that is further behind than maxBehind counts as that much, so that
 // counting takes time in proportion to the history.
-func TestVersionsBehindAreBoundedWhereTheOrderIsOpen(t *testing.T) {
+func TestStalenessIsBoundedWhereTheOrderIsOpen(t *testing.T) {
 	h := &histories.History{Functions: []string{"read", "write"}, Paths: []string{""}, Nodes: []string{""}, Keys: []histories.Value{histories.Int(0)}}
 	add := func(f histories.Func, process, value int, invoked, completed int32) {
 		op := histories.Operation{

@@ -116,7 +116,7 @@ func (f *simFlags) record(c *cobra.Command, t toys.Trial, o *toys.Outcome) (run 
 		promises[path] = string(level)
 	}
 	run, err = histories.CreateRun(f.store, histories.RunInfo{
-		Name: t.System + "-" + f.trouble, System: t.System, Deployment: "sim", Seed: int64(t.Seed), Model: "register", Promises: promises,
+		Name: t.System + "-" + f.trouble, System: t.System, Deployment: "sim", Seed: int64(t.Seed), Model: "leadership", Promises: promises,
 		Settings: map[string]string{
 			"trouble": f.trouble, "controllers": fmt.Sprint(t.Controllers), "brokers": fmt.Sprint(t.Brokers),
 			"partitions": fmt.Sprint(t.Partitions), "clients": fmt.Sprint(t.Clients), "time": t.Load.String(),

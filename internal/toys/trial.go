@@ -103,6 +103,6 @@ func Judge(ctx context.Context, system string, events []histories.Event) (*check
 		return nil, err
 	}
 	return checker.CheckContext(ctx, h, checker.Options{
-		Model: "register", Promises: Promises(system), Leadership: true,
+		Model: "leadership", Promises: Promises(system),
 	})
 }
