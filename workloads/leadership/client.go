@@ -7,7 +7,6 @@ import (
 	"github.com/stalemate-io/stalemate/histories"
 	"github.com/stalemate-io/stalemate/systems/node"
 	"github.com/stalemate-io/stalemate/systems/protocol"
-	"github.com/stalemate-io/stalemate/systems/sim"
 )
 
 // Options says what the clients do. The zero value of a number stands for its
@@ -28,6 +27,9 @@ type Options struct {
 	// Final is when every broker is asked for every partition once more; 0
 	// leaves that out.
 	Final time.Duration
+	// Ended, if not nil, is called by each client when it has done its last
+	// operation.
+	Ended func()
 }
 
 func (o Options) withDefaults() Options {
@@ -51,16 +53,37 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Add adds the clients x1, x2, … to a world.
-func Add(w *sim.World, o Options) error {
+// Recording is where one client's operations are recorded, in the order in which
+// they are begun and ended. After an operation of unknown outcome the client is a
+// new process.
+type Recording interface {
+	// Invoke records that the client is about to do something.
+	Invoke(histories.Event)
+	// OK records that it happened; of the result the value, the version and
+	// the extra fields count.
+	OK(result histories.Event)
+	// Fail records that it certainly did not happen, Info that nobody knows.
+	Fail(why string)
+	Info(why string)
+}
+
+// Client is one client: a node that calls others and that nobody calls.
+type Client struct {
+	ID  node.ID
+	New node.New
+}
+
+// NewClients makes the clients x1, x2, …; record is called once for each.
+func NewClients(o Options, record func() Recording) ([]Client, error) {
 	o = o.withDefaults()
 	if len(o.Brokers) == 0 || len(o.Controllers) == 0 || len(o.Partitions) == 0 {
-		return fmt.Errorf("leadership: %d brokers, %d controllers and %d partitions; at least one of each is needed",
+		return nil, fmt.Errorf("leadership: %d brokers, %d controllers and %d partitions; at least one of each is needed",
 			len(o.Brokers), len(o.Controllers), len(o.Partitions))
 	}
+	clients := make([]Client, o.Clients)
 	reader := 0
-	for i := range o.Clients {
-		c := &client{o: &o, rec: w.Recording()}
+	for i := range clients {
+		c := &client{o: &o, rec: record()}
 		if i >= o.Movers {
 			c.path = o.Paths[reader%len(o.Paths)]
 			c.node = o.Brokers[reader/len(o.Paths)%len(o.Brokers)]
@@ -69,41 +92,42 @@ func Add(w *sim.World, o Options) error {
 			}
 			reader++
 		}
-		if err := w.AddClient(node.ID(fmt.Sprintf("x%d", i+1)), func(env node.Env) node.Machine {
-			c.env = env
-			return c
-		}); err != nil {
-			return err
-		}
+		clients[i] = c.named(i)
 	}
-	if o.Final > 0 {
-		return addFinal(w, &o)
-	}
-	return nil
+	return clients, nil
 }
 
-// addFinal adds a client per broker that asks for everything at the end.
-func addFinal(w *sim.World, o *Options) error {
-	w.At(o.Final, func() {
-		w.Record(histories.Event{Process: histories.Nemesis, Type: histories.Info, F: "final-reads"})
-	})
+// NewFinalClients makes a client per broker that asks it for every partition once
+// more, Options.Final after it has booted. Before they do, the nemesis event
+// FinalReads is to be recorded.
+func NewFinalClients(o Options, record func() Recording) []Client {
+	o = o.withDefaults()
+	clients := make([]Client, len(o.Brokers))
 	for i, b := range o.Brokers {
-		c := &client{o: o, rec: w.Recording(), path: protocol.ReadBroker, node: b, rest: o.Partitions, final: true}
-		if err := w.AddClient(node.ID(fmt.Sprintf("x%d", o.Clients+1+i)), func(env node.Env) node.Machine {
-			c.env = env
-			return c
-		}); err != nil {
-			return err
-		}
+		c := &client{o: &o, rec: record(), path: protocol.ReadBroker, node: b, rest: o.Partitions, final: true}
+		clients[i] = c.named(o.Clients + i)
 	}
-	return nil
+	return clients
+}
+
+// FinalReads is the event that stands before the final reads.
+func FinalReads() histories.Event {
+	return histories.Event{Process: histories.Nemesis, Type: histories.Info, F: "final-reads"}
+}
+
+// named makes the client number i.
+func (c *client) named(i int) Client {
+	return Client{node.ID(fmt.Sprintf("x%d", i+1)), func(env node.Env) node.Machine {
+		c.env = env
+		return c
+	}}
 }
 
 // client does one thing at a time. One with a path asks, one without moves.
 type client struct {
 	o    *Options
 	env  node.Env
-	rec  *sim.Recording
+	rec  Recording
 	path protocol.ReadPath
 	node node.ID // whom it asks
 	// controller is whom a mover takes for the active one.
@@ -130,6 +154,12 @@ func (c *client) Start() {
 
 func (c *client) Receive(node.ID, node.Message, func(node.Message)) {}
 
+func (c *client) end() {
+	if c.o.Ended != nil {
+		c.o.Ended()
+	}
+}
+
 // think draws the pause before the next operation.
 func (c *client) think() time.Duration {
 	return time.Duration(c.env.Rand().ExpFloat64() * float64(c.o.Think))
@@ -137,6 +167,7 @@ func (c *client) think() time.Duration {
 
 func (c *client) next() {
 	if c.now() >= c.o.Until {
+		c.end()
 		return
 	}
 	p := c.o.Partitions[c.env.Rand().IntN(len(c.o.Partitions))]
@@ -151,6 +182,7 @@ func (c *client) next() {
 
 func (c *client) readRest() {
 	if len(c.rest) == 0 {
+		c.end()
 		return
 	}
 	p := c.rest[0]
