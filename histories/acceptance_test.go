@@ -152,7 +152,7 @@ func TestReaderRefuses(t *testing.T) {
 		{rule: "empty file", text: "", want: "h: expected a history, found an empty file"},
 		{rule: "no events", text: "[]", want: "h: expected a history, found no event"},
 		{rule: "Jepsen's binary file", text: "JEPSEN\x00\x00", want: "h: expected text, found Jepsen's binary test.jepsen"},
-		{rule: "broken line in the middle", text: jsonEvent(0, "0", "invoke", "1") + "\n{\"ty\n" + jsonEvent(1, "0", "ok", "1"), want: "h:2:5: the text ends inside a string"},
+		{rule: "broken line in the middle", text: jsonEvent(0, "0", "invoke", "1") + "\n{\"ty\n" + jsonEvent(1, "0", "ok", "1"), want: "h:2:5: expected the rest of a string, found the end of the text"},
 		{rule: "unknown line in history.txt", text: "0\t:invoke\t:read\tnil\n0\t:okay\t:read\tnil\n", want: "h:2: expected process, type"},
 		{rule: "more after the closing line", text: `{"end":true,"events":0}` + "\n" + jsonEvent(0, "0", "invoke", "1"), want: "h:2: expected nothing after the closing line"},
 		{rule: "cas that is no pair", text: "0\t:invoke\t:cas\t1\n", want: "h:1: expected the value of a cas to be [expected new], found \"1\""},

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 )
 
 // ErrBuilt is what Builder.Add gives once the history was taken.
@@ -207,7 +206,7 @@ func (b *Builder) argument(o *Operation, e *Event, line int) error {
 	}
 	expected, replacement, ok := e.Value.AsPair()
 	if !ok {
-		return b.fail(line, "expected the value of a cas to be [expected new], found %s", quoteShort(e.Value.EDN()))
+		return b.fail(line, "expected the value of a cas to be [expected new], found %s", shown(e.Value))
 	}
 	o.Argument, o.Result = b.data.Pack(expected), b.data.Pack(replacement)
 	return nil
@@ -228,7 +227,7 @@ func (b *Builder) complete(e *Event, c *client, position int32, line int) error 
 	}
 	if k := b.keys[o.Key]; e.Key != k && !e.Key.IsNil() {
 		return b.fail(line, "process %d completes an operation on key %s but the one it invoked at %s is on key %s",
-			e.Process.Client, quoteShort(e.Key.EDN()), place(c.line, int(c.invoked)), quoteShort(k.EDN()))
+			e.Process.Client, shown(e.Key), place(c.line, int(c.invoked)), shown(k))
 	}
 	if err := b.place(o, e, line); err != nil {
 		return err
@@ -336,144 +335,4 @@ func (b *Builder) fail(line int, format string, a ...any) error {
 		message = fmt.Sprintf("event %d: %s", b.events-1, message)
 	}
 	return &InputError{Line: line, Message: message}
-}
-
-// chunks is a list of operations that grows without moving them.
-type chunks struct {
-	full [][]Operation
-	last []Operation
-	n    int
-	hint int
-}
-
-const chunkSize = 1 << 15
-
-func (c *chunks) expect(n int) {
-	if c.n == 0 {
-		c.hint = n
-	}
-}
-
-func (c *chunks) add(o Operation) {
-	if len(c.last) == cap(c.last) {
-		if c.last != nil {
-			c.full = append(c.full, c.last)
-		}
-		// The first chunk is as large as expected; the others have one size, so
-		// that at finds its way.
-		size := chunkSize
-		if c.n == 0 {
-			size = max(c.hint, 16)
-		}
-		c.last = make([]Operation, 0, size)
-	}
-	c.last = append(c.last, o)
-	c.n++
-}
-
-func (c *chunks) at(i int) *Operation {
-	if len(c.full) == 0 {
-		return &c.last[i]
-	}
-	if i < len(c.full[0]) {
-		return &c.full[0][i]
-	}
-	i -= len(c.full[0])
-	if n := 1 + i/chunkSize; n < len(c.full) {
-		return &c.full[n][i%chunkSize]
-	}
-	return &c.last[i%chunkSize]
-}
-
-// join gives all operations in one slice, letting go of each chunk once it is
-// copied.
-func (c *chunks) join() []Operation {
-	if len(c.full) == 0 {
-		return c.last
-	}
-	all := make([]Operation, 0, c.n)
-	for i, chunk := range c.full {
-		all = append(all, chunk...)
-		c.full[i] = nil
-	}
-	return append(all, c.last...)
-}
-
-// names numbers names in order of appearance, behind some with fixed numbers.
-type names struct {
-	list  []string
-	table map[string]int
-	last  int
-}
-
-func (n *names) index(name string, fixed []string) int {
-	if n.list == nil {
-		n.list = slices.Clone(fixed)
-		n.table = make(map[string]int)
-		for i, f := range fixed {
-			n.table[f] = i
-		}
-	}
-	if n.list[n.last] == name {
-		return n.last
-	}
-	i, ok := n.table[name]
-	if !ok {
-		i = len(n.list)
-		n.list = append(n.list, name)
-		n.table[name] = i
-	}
-	n.last = i
-	return i
-}
-
-func (n *names) all(fixed []string) []string {
-	if n.list == nil {
-		return slices.Clone(fixed)
-	}
-	return n.list
-}
-
-// client is what the Builder knows of one process.
-type client struct {
-	operation int // the open operation
-	line      int // the source line of its invoke
-	invoked   int32
-	alias     int32 // which of the new numbers it goes by; 0 for its own
-	open      bool
-	retired   bool // an outcome is unknown: the next invoke is a new client's
-}
-
-// clientTable finds clients by number. Small numbers, which nearly all are,
-// need no hashing.
-type clientTable struct {
-	small []*client
-	large map[int]*client
-}
-
-const smallClients = 1 << 14
-
-func (t *clientTable) get(number int) *client {
-	if number < len(t.small) {
-		if c := t.small[number]; c != nil {
-			return c
-		}
-	}
-	if number < smallClients {
-		for len(t.small) <= number {
-			t.small = append(t.small, nil)
-		}
-		c := new(client)
-		t.small[number] = c
-		return c
-	}
-	c, ok := t.large[number]
-	if !ok {
-		if t.large == nil {
-			t.large = make(map[int]*client)
-		}
-		c = new(client)
-		t.large[number] = c
-	}
-	return c
 }

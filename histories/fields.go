@@ -174,7 +174,7 @@ func (f *fields) done() error {
 }
 
 func expected(field, want string, found Value) error {
-	return fmt.Errorf("expected the %s to be %s, found %s", field, want, quoteShort(found.EDN()))
+	return fmt.Errorf("expected the %s to be %s, found %s", field, want, shown(found))
 }
 
 // parseType takes the type as a keyword or as text with or without its colon.

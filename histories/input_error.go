@@ -56,3 +56,11 @@ func quoteShort(s string) string {
 	}
 	return fmt.Sprintf("%q", s)
 }
+
+// shown shows a value that was found: text in quotes, anything else as EDN.
+func shown(v Value) string {
+	if s, ok := v.AsString(); ok {
+		return quoteShort(s)
+	}
+	return quoteShort(v.EDN())
+}

@@ -57,7 +57,7 @@ func (p *ednParser) fail(format string, a ...any) error {
 }
 
 func (p *ednParser) cut(inside string) error {
-	return &syntaxError{pos: len(p.buf), message: "the text ends inside " + inside, cut: true}
+	return &syntaxError{pos: len(p.buf), message: "expected the rest of " + inside + ", found the end of the text", cut: true}
 }
 
 // next reads the next value before the delimiter end, which it consumes, giving
@@ -71,7 +71,7 @@ func (p *ednParser) next(end byte) (v Value, found bool, err error) {
 		if end == 0 {
 			return Nil, false, nil
 		}
-		return Nil, false, p.cut("a form that " + string(end) + " should close")
+		return Nil, false, p.cut("a form that ends in " + string(end))
 	}
 	if c == end && end != 0 {
 		p.pos++
@@ -413,7 +413,7 @@ func (p *ednParser) mapValue() (Value, error) {
 		}
 		if !found {
 			p.pos--
-			return Nil, p.fail("expected a value for the map's key %s, found the map's end", quoteShort(key.EDN()))
+			return Nil, p.fail("expected a value for the map's key %s, found the map's end", shown(key))
 		}
 		entries = append(entries, mapEntry{key.EDN(), value.EDN()})
 	}

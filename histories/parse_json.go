@@ -40,7 +40,7 @@ func (p *jsonParser) fail(format string, a ...any) error {
 }
 
 func (p *jsonParser) cut(inside string) error {
-	return &syntaxError{pos: len(p.buf), message: "the text ends inside " + inside, cut: true}
+	return &syntaxError{pos: len(p.buf), message: "expected the rest of " + inside + ", found the end of the text", cut: true}
 }
 
 // skip passes whitespace and gives the byte that follows; more is false at the

@@ -274,7 +274,7 @@ func splitKey(e *Event, line int) error {
 		return nil
 	}
 	if !ok {
-		return &InputError{Line: line, Message: "expected the value to be [key value], as every value of a keyed history is, found " + quoteShort(e.Value.EDN())}
+		return &InputError{Line: line, Message: "expected the value to be [key value], as every value of a keyed history is, found " + shown(e.Value)}
 	}
 	if key.IsNil() {
 		return &InputError{Line: line, Message: "expected a key in the value [key value], found nil"}

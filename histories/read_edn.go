@@ -107,7 +107,7 @@ func (p *ednParser) event(e *Event) error {
 		}
 		name, ok := key.Name()
 		if !ok {
-			return p.fail("expected a keyword to name the event's field, found %s", quoteShort(key.EDN()))
+			return p.fail("expected a keyword to name the event's field, found %s", shown(key))
 		}
 		p.name = append(p.name[:0], name...)
 		at := p.pos

@@ -6,17 +6,23 @@ import (
 	"strings"
 )
 
+// maxProse is after how many bytes an error in free text is not continued: stack
+// traces are long, and what went wrong stands at their head.
+const maxProse = 4096
+
 // readText reads lines of columns: process, type, function, value and perhaps
 // an error, as in history.txt, or with something before them, as in Jepsen's
 // log, or in brackets. Where the first line that is not empty starts with an
-// event, every line must be one, or go on with the text of the error before it
-// (of which the first line is kept); otherwise lines that are none are passed by, as
-// a log has many.
+// event, every line must be one, or go on with the text of the error before it;
+// otherwise lines that are none are passed by, as a log has many.
 func readText(w *window, s *stream) (ending, error) {
 	var end ending
 	intern := new(interner)
 	strict, decided := false, false
-	prose := false // the last event ends with an error in free text
+	// Where the last event ends with an error in free text, lines that are no
+	// events go on with it.
+	var prose *Event
+	var now Event
 	for {
 		rest := w.buf[w.pos:]
 		n := bytes.IndexByte(rest, '\n')
@@ -39,21 +45,26 @@ func readText(w *window, s *stream) (ending, error) {
 			w.pass(next)
 			continue
 		}
-		e, err := s.slot(w.line)
-		if err != nil {
-			return end, err
-		}
-		found, atStart, err := textEvent(e, line, intern)
-		if !found || err != nil {
-			s.drop()
-		}
+		found, atStart, err := textEvent(&now, line, intern)
 		if !decided {
 			strict, decided = found && atStart, true
 		}
-		if found && err == nil {
-			prose = e.Error != "" && !e.hasExtra("error")
-		}
-		if err == nil && !found && strict && !prose {
+		switch {
+		case err != nil:
+		case found:
+			e, err := s.slot(w.line)
+			if err != nil {
+				return end, err
+			}
+			*e, prose = now, nil
+			if e.Error != "" && !e.hasExtra("error") {
+				prose = e
+			}
+		case strict && prose != nil:
+			if len(prose.Error) < maxProse {
+				prose.Error += "\n" + strings.ToValidUTF8(string(line), "\ufffd")
+			}
+		case strict:
 			if w.eof && next == len(w.buf) && n == len(rest) {
 				end.warnings = append(end.warnings, cutWarning)
 				return end, nil
