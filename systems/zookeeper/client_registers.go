@@ -60,6 +60,10 @@ func (r *Registers) Nodes() []string {
 	return names
 }
 
+// noopPrefix begins the names of the znodes that clients of the path write have
+// for their writes.
+const noopPrefix = "noop-"
+
 func (r *Registers) znode(key string) string { return r.root + "/" + key }
 
 // Create makes the run's root, if it is not there, and the register key with its
@@ -105,7 +109,7 @@ func (r *Registers) Open(ctx context.Context, node, path string) (systems.Client
 	if path == PathWrite {
 		r.mu.Lock()
 		r.noops++
-		c.noop = fmt.Sprintf("%s/noop-%d", r.root, r.noops)
+		c.noop = fmt.Sprintf("%s/%s%d", r.root, noopPrefix, r.noops)
 		r.mu.Unlock()
 		_, err := await(ctx, func(context.Context) (string, error) {
 			return s.Create(c.noop, nil, 0, zk.WorldACL(zk.PermAll))

@@ -1,6 +1,7 @@
 package zookeeper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -139,12 +140,17 @@ func (e *Ensemble) install(ports []int) error {
 		if err := os.RemoveAll(dir); err != nil {
 			return err
 		}
-		config := configuration(e.options, filepath.Join(dir, "data"), ports[3*i], known[i])
+		config := configuration(e.options, e.dataDir(name), ports[3*i], known[i])
 		if err := s.install(dir, i+1, config); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// dataDir is where a server keeps its snapshots and transaction logs.
+func (e *Ensemble) dataDir(name string) string {
+	return filepath.Join(e.options.Dir, name, "data")
 }
 
 // connect opens the proxies between the servers and returns, for each server,
@@ -316,4 +322,4 @@ func (e *Ensemble) server(node string) (*server, error) {
 }
 
 // sortedKeys gives the keys of m in their order.
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
