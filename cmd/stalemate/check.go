@@ -23,6 +23,7 @@ import (
 // checkFlags are what the command line says about the checks.
 type checkFlags struct {
 	model, initial, format, require, engine string
+	log                                     string
 	keyed, json, verbose                    bool
 	maxStaleness, timeout                   time.Duration
 	memory                                  int
@@ -54,6 +55,7 @@ everything held.`,
 	flags.StringVar(&f.model, "model", "", "what the system stores: "+fmt.Sprint(checker.Models())+"; told from the history by default")
 	flags.StringVar(&f.initial, "initial", "nil", "value of every key before the first operation, as EDN")
 	flags.StringVar(&f.format, "format", "auto", "format of the histories: auto, jsonl, json, edn or text")
+	flags.StringVar(&f.log, "log", "", "what the system itself wrote down, as JSONL; a run's folder has its own")
 	flags.BoolVar(&f.keyed, "keyed", false, "take each value for [key value]")
 	flags.StringVar(&f.require, "require", "", "level that must hold: "+fmt.Sprint(checker.Levels())+"; linearizable by default, what a run promises for a run")
 	flags.DurationVar(&f.maxStaleness, "max-staleness", 0, "how stale a read may be at most (500ms)")
@@ -73,7 +75,7 @@ type checked struct {
 }
 
 func (f *checkFlags) check(c *cobra.Command, args []string) error {
-	o, read, err := f.options()
+	o, read, err := f.options(len(args) > 1)
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
@@ -105,7 +107,7 @@ func (f *checkFlags) check(c *cobra.Command, args []string) error {
 }
 
 // options makes the checker's options of the flags.
-func (f *checkFlags) options() (checker.Options, histories.ReadOptions, error) {
+func (f *checkFlags) options(several bool) (checker.Options, histories.ReadOptions, error) {
 	o := checker.Options{
 		Model: f.model, MaxStaleness: f.maxStaleness,
 		Engine: f.engine, Timeout: f.timeout, MemoryMB: f.memory,
@@ -124,6 +126,9 @@ func (f *checkFlags) options() (checker.Options, histories.ReadOptions, error) {
 	if f.maxStaleness < 0 || f.timeout < 0 || f.memory < 0 {
 		return o, read, errors.New("expected --max-staleness, --timeout and --memory not to be negative")
 	}
+	if f.log != "" && several {
+		return o, read, errors.New("--log belongs to one history: expected one")
+	}
 	read.Keyed = f.keyed
 	if read.Format, err = histories.ParseFormat(f.format); err != nil {
 		return o, read, fmt.Errorf("--format: %w", err)
@@ -138,8 +143,18 @@ func (f *checkFlags) one(ctx context.Context, stdin io.Reader, name string, o ch
 		if err != nil {
 			return checked{name: name, err: err}
 		}
+		if f.log != "" {
+			return checked{name: name, err: errors.New("expected no --log, since the run's folder has its own if there is one")}
+		}
 		v, err := checkRun(ctx, run, o)
 		return checked{name, v, err}
+	}
+	var log *histories.Log
+	if f.log != "" {
+		var err error
+		if log, err = histories.ReadLogFile(f.log); err != nil {
+			return checked{name: f.log, err: err}
+		}
 	}
 	var h *histories.History
 	var err error
@@ -152,8 +167,16 @@ func (f *checkFlags) one(ctx context.Context, stdin io.Reader, name string, o ch
 	if err != nil {
 		return checked{name: name, err: err}
 	}
-	v, err := checker.CheckContext(ctx, h, o)
+	v, err := judgeHistory(ctx, h, log, o)
 	return checked{name, v, err}
+}
+
+// judgeHistory checks a history, with the system's own log where there is one.
+func judgeHistory(ctx context.Context, h *histories.History, log *histories.Log, o checker.Options) (*checker.Verdict, error) {
+	if log == nil {
+		return checker.CheckContext(ctx, h, o)
+	}
+	return checker.CheckWithLog(ctx, h, log, o)
 }
 
 // checkRun checks a run by what its folder says and writes the verdict there.
@@ -166,20 +189,12 @@ func checkRun(ctx context.Context, run *histories.Run, o checker.Options) (*chec
 		return nil, err
 	}
 	own := o.Model == "" && o.Promise == "" && o.MaxStaleness == 0 && o.Default.IsNil() && (o.Engine == "" || o.Engine == "auto")
-	if o.Model == "" {
-		o.Model = run.Info.Model
+	o = runOptions(run, o)
+	log, err := run.Log()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	if o.Promise == "" {
-		o.Promises = make(map[string]checker.Level, len(run.Info.Promises))
-		for path, level := range run.Info.Promises {
-			o.Promises[path] = checker.Level(level)
-		}
-	}
-	o.Initial = make(map[histories.Value]histories.Value, len(run.Info.Initial))
-	for _, i := range run.Info.Initial {
-		o.Initial[i.Key] = i.Value
-	}
-	v, err := checker.CheckContext(ctx, h, o)
+	v, err := judgeHistory(ctx, h, log, o)
 	if err != nil {
 		return nil, err
 	}
@@ -194,6 +209,25 @@ func checkRun(ctx context.Context, run *histories.Run, o checker.Options) (*chec
 		return nil, &exitError{exitFailed, fmt.Errorf("the verdict could not be written: %w", err)}
 	}
 	return v, nil
+}
+
+// runOptions fills in of the options what a run's folder says: its model,
+// promises and initial values.
+func runOptions(run *histories.Run, o checker.Options) checker.Options {
+	if o.Model == "" {
+		o.Model = run.Info.Model
+	}
+	if o.Promise == "" {
+		o.Promises = make(map[string]checker.Level, len(run.Info.Promises))
+		for path, level := range run.Info.Promises {
+			o.Promises[path] = checker.Level(level)
+		}
+	}
+	o.Initial = make(map[histories.Value]histories.Value, len(run.Info.Initial))
+	for _, i := range run.Info.Initial {
+		o.Initial[i.Key] = i.Value
+	}
+	return o
 }
 
 // verdictJSON is the content of verdict.json.
@@ -212,9 +246,9 @@ func (r *checked) code() int {
 		return exitFailed
 	case r.err != nil:
 		return exitUsage
-	case r.verdict.Holds == checker.Violated:
+	case r.verdict.Answer() == checker.Violated:
 		return exitViolated
-	case r.verdict.Holds == checker.Undecided:
+	case r.verdict.Answer() == checker.Undecided:
 		return exitUndecided
 	}
 	return exitHolds
@@ -257,7 +291,7 @@ func (f *checkFlags) details(c *cobra.Command, all []checked, style reports.Text
 		return nil
 	}
 	for _, r := range all {
-		if r.err != nil || r.verdict.Holds == checker.Holds {
+		if r.err != nil || r.verdict.Answer() == checker.Holds {
 			continue
 		}
 		if _, err := fmt.Fprintln(c.OutOrStdout()); err != nil {

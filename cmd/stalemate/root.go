@@ -23,6 +23,7 @@ failed, 254 bad usage or bad input.`,
 	root.AddCommand(
 		newRun(),
 		newCheck(),
+		newReport(),
 		newDemo(),
 		newScenario(),
 		newCompare(),
