@@ -352,6 +352,48 @@ func TestASessionBrokenOnOneKeyIsBroken(t *testing.T) {
 	}
 }
 
+// That an element was stale for no time at all is a measurement too.
+func TestSetsCountElementsThatWereStaleForAnInstant(t *testing.T) {
+	v := check(t, `
+		0 0 invoke add s 1
+		1 0 ok add s 1
+		2 0 invoke add s 2
+		3 0 ok add s 2
+		3 1 invoke read s nil
+		4 1 ok read s [1]
+		5 1 invoke read s nil
+		6 1 ok read s [2]
+		8 1 invoke read s nil
+		9 1 ok read s [1 2]
+`, checker.Options{})
+	want := &checker.Elements{Attempted: 2, Stable: 2, Stale: 2, StableMS: checker.Spread{P50: 0, P99: 4, Max: 4}}
+	if diff := cmp.Diff(want, v.Elements); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestStalenessIsNotMeasuredWhereTheOrderOfAKeyIsNotKnown(t *testing.T) {
+	v := check(t, `
+		0 0 invoke write x 1
+		1 0 ok write x 1
+		2 0 invoke write x 1
+		3 0 ok write x 1
+		4 1 invoke read x nil
+		5 1 ok read x 1
+		6 0 invoke write y 2
+		7 0 ok write y 2
+		8 0 invoke write y 2
+		9 0 ok write y 2
+		10 1 invoke read y nil
+		11 1 ok read y nil
+		12 1 invoke read y nil
+		13 1 ok read y 2
+`, checker.Options{})
+	if v.Measured || len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0], "key x") {
+		t.Errorf("measured: %v, warnings %q; want the reason of the first key", v.Measured, v.Warnings)
+	}
+}
+
 func TestSetsAreAccountedFor(t *testing.T) {
 	v := check(t, `
 		0 0 invoke add s 1

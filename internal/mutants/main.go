@@ -33,7 +33,7 @@ var defaults = []string{
 
 func main() {
 	run := flag.String("run", "", "tests to run, as for go test -run; by default those that watch the file")
-	timeout := flag.Duration("timeout", 30*time.Second, "time for the tests of one mutant; one that hangs is caught")
+	timeout := flag.Duration("timeout", 30*time.Second, "least time for the tests of one mutant, longer where the tests on the unchanged source are slow; one that hangs is caught")
 	list := flag.String("equivalent", "internal/mutants/equivalent.txt", "file of mutants known to be equivalent")
 	verbose := flag.Bool("v", false, "name every mutant, not the survivors alone")
 	flag.Parse()
