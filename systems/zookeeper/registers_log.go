@@ -28,10 +28,15 @@ func Log(dataDirs []string, root string) (*histories.Log, error) {
 			if err != nil || len(writes) == 0 {
 				return err
 			}
-			if m := merged[t.Zxid]; m == nil {
-				merged[t.Zxid] = &loggedTxn{writes: writes, servers: 1, first: dir}
-			} else if m.servers++; !slices.Equal(m.writes, writes) {
+			m := merged[t.Zxid]
+			if m == nil {
+				m = &loggedTxn{writes: writes, first: dir}
+				merged[t.Zxid] = m
+			} else if !slices.Equal(m.writes, writes) {
 				return fmt.Errorf("the servers of %s and %s logged different writes under zxid %#x", m.first, dir, t.Zxid)
+			}
+			if m.last != dir {
+				m.servers, m.last = m.servers+1, dir
 			}
 			return nil
 		})
@@ -50,11 +55,13 @@ func Log(dataDirs []string, root string) (*histories.Log, error) {
 	return log, nil
 }
 
-// loggedTxn is one transaction as the logs that have it tell it.
+// loggedTxn is one transaction as the logs that have it tell it. The first and
+// the last folder it was met in are kept, for errors and since a log may hold it
+// twice.
 type loggedTxn struct {
-	writes  []histories.LogWrite
-	servers int
-	first   string
+	writes      []histories.LogWrite
+	servers     int
+	first, last string
 }
 
 // registerWrites gives what a transaction wrote to registers under root.
