@@ -2,12 +2,14 @@ package checker_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"text/tabwriter"
 	"time"
 
 	"github.com/stalemate-io/stalemate/checker"
@@ -84,7 +86,9 @@ func corpus(t *testing.T) (root string, rows []corpusRow) {
 
 func TestCorpusGetsItsKnownVerdicts(t *testing.T) {
 	root, rows := corpus(t)
-	read, agreed := 0, 0
+	type count struct{ files, agreed int }
+	var all count
+	judged := map[string]count{}
 	skipped := map[string]int{}
 	for _, row := range rows {
 		m, ok := corpusModels[row.model]
@@ -108,22 +112,36 @@ func TestCorpusGetsItsKnownVerdicts(t *testing.T) {
 			t.Errorf("%s: %v", row.path, err)
 			continue
 		}
-		read++
+		n := judged[m.name]
+		n.files++
+		all.files++
 		want := checker.Holds
 		if strings.HasPrefix(row.verdict, "not-") || strings.HasPrefix(row.verdict, "invalid") {
 			want = checker.Violated
 		}
 		if got != want {
 			t.Errorf("%s: %s, %s expected (%s, %s)", row.path, got, want, row.model, row.verdict)
-			continue
+		} else {
+			n.agreed++
+			all.agreed++
 		}
-		agreed++
+		judged[m.name] = n
 	}
-	t.Logf("%d files with a model and a verdict read, %d agree; not judged:", read, agreed)
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, "\nfiles\tagreed\tmodel\n")
+	for _, name := range slices.Sorted(maps.Keys(judged)) {
+		fmt.Fprintf(w, "%5d\t%6d\t%s\n", judged[name].files, judged[name].agreed, name)
+	}
+	fmt.Fprintf(w, "%5d\t%6d\tall\n\nfiles\tnot judged, and why\n", all.files, all.agreed)
 	for _, what := range slices.Sorted(maps.Keys(skipped)) {
-		t.Logf("  %3d  %s", skipped[what], what)
+		fmt.Fprintf(w, "%5d\t%s\n", skipped[what], what)
 	}
-	if read == 0 {
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(b.String())
+	if all.files == 0 {
 		t.Error("nothing was read")
 	}
 }
