@@ -17,6 +17,7 @@ func Text(w io.Writer, name string, v *checker.Verdict, o TextOptions) error {
 	p := newPrinter(o)
 	p.headline(name, v)
 	p.summary(v)
+	p.withLog(v)
 	p.numbers(v)
 	p.convergence(v)
 	p.elements(v)
@@ -29,7 +30,7 @@ func Text(w io.Writer, name string, v *checker.Verdict, o TextOptions) error {
 // Line writes a verdict in one line, for a list of several.
 func Line(w io.Writer, name string, v *checker.Verdict, o TextOptions) error {
 	p := newPrinter(o)
-	_, err := fmt.Fprintf(w, "%s  %s: %s: %s\n", p.mark(v.Holds), clean(name), p.class(v.Verdict), clean(v.Reason))
+	_, err := fmt.Fprintf(w, "%s  %s: %s: %s\n", p.mark(v.Answer()), clean(name), p.class(v.Verdict), clean(v.Reason))
 	return err
 }
 

@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,7 +33,15 @@ func judge(c *cobra.Command, run *histories.Run, timeout time.Duration, asJSON b
 	return nil
 }
 
-// verdictOf checks a run, also after ctx is over, and writes its verdict.json.
+// verdictOf checks a run and writes its verdict.json. An interrupt ends the
+// check: what is not decided by then stays undecided, and stalemate check can
+// take it up again later. After a run that was interrupted itself, it takes one
+// more.
 func verdictOf(ctx context.Context, run *histories.Run, timeout time.Duration) (*checker.Verdict, error) {
-	return checkRun(context.WithoutCancel(ctx), run, checker.Options{Timeout: timeout})
+	if ctx.Err() != nil {
+		again, stop := signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		ctx = again
+	}
+	return checkRun(ctx, run, checker.Options{Timeout: timeout})
 }

@@ -233,7 +233,12 @@ func registers(e ensemble, run *histories.Run) *zookeeper.Registers {
 	for _, node := range e.Nodes() {
 		servers = append(servers, zookeeper.Server{Name: node, Address: e.ClientAddr(node)})
 	}
-	return zookeeper.NewRegisters(servers, strconv.FormatInt(run.Info.Started.UnixNano(), 36), zookeeper.DefaultSession)
+	return zookeeper.NewRegisters(servers, registersName(run), zookeeper.DefaultSession)
+}
+
+// registersName tells the registers of one run from those of others.
+func registersName(run *histories.Run) string {
+	return strconv.FormatInt(run.Info.Started.UnixNano(), 36)
 }
 
 // runZooKeeper is the whole of stalemate run zookeeper.
@@ -250,14 +255,15 @@ func runZooKeeper(c *cobra.Command, s zookeeperSettings) (err error) {
 		return &exitError{exitFailed, err}
 	}
 	report.say("run %s, seed %d", run.Dir, s.seed)
-	err = func() (err error) {
-		e, err := p.start(c.Context(), run.Path("nodes"), guard, report)
-		if err != nil {
-			return err
+	e, err := p.start(c.Context(), run.Path("nodes"), guard, report)
+	if err == nil {
+		err = errors.Join(p.record(c.Context(), e, run, report), e.Close())
+	}
+	if err == nil {
+		if unread := keepLog(e, run); unread != nil {
+			report.say("judged without the servers' own logs: %v", unread)
 		}
-		defer func() { err = errors.Join(err, e.Close()) }()
-		return p.record(c.Context(), e, run, report)
-	}()
+	}
 	if err = end(c.Context(), run, err); err != nil {
 		return &exitError{exitFailed, fmt.Errorf("%w\n(what there is of the run is in %s)", err, run.Dir)}
 	}
@@ -321,6 +327,24 @@ func (p plan) record(ctx context.Context, e ensemble, run *histories.Run, report
 		}
 	}
 	return err
+}
+
+// keepLog keeps with the run what an ensemble that has stopped wrote down, where
+// its logs are at hand.
+func keepLog(e ensemble, run *histories.Run) error {
+	own, ok := e.(interface{ DataDirs() []string })
+	if !ok {
+		return nil // somebody else's, on machines of theirs
+	}
+	log, err := zookeeper.Log(own.DataDirs(), zookeeper.NewRegisters(nil, registersName(run), 0).Root())
+	if err != nil {
+		return err
+	}
+	text, err := histories.AppendLog(nil, log)
+	if err != nil {
+		return err
+	}
+	return run.WriteFile(histories.LogFile, text)
 }
 
 // end writes into run.json how the run ended and gives the error that it ended

@@ -16,7 +16,8 @@ import (
 //
 // What is in the logs of a majority was committed. What only a minority has may
 // have been committed later, to servers that took it over with a snapshot and
-// so never logged it, or may never have been; such a write is Uncertain.
+// so never logged it, or may never have been; such a write is Uncertain, unless
+// another was committed under its version.
 //
 // Two servers that logged different things under one zxid are an error, as is a
 // log that is damaged anywhere but at the end of a file.
@@ -45,14 +46,27 @@ func Log(dataDirs []string, root string) (*histories.Log, error) {
 		}
 	}
 	log := &histories.Log{Complete: true}
+	committed := map[version]bool{}
 	for _, zxid := range sortedKeys(merged) {
 		m := merged[zxid]
 		for _, w := range m.writes {
 			w.Uncertain = m.servers <= len(dataDirs)/2
 			log.Writes = append(log.Writes, w)
+			if !w.Uncertain {
+				committed[version{w.Key, w.Version}] = true
+			}
 		}
 	}
+	log.Writes = slices.DeleteFunc(log.Writes, func(w histories.LogWrite) bool {
+		return w.Uncertain && committed[version{w.Key, w.Version}]
+	})
 	return log, nil
+}
+
+// version is a version of a register.
+type version struct {
+	key histories.Value
+	n   histories.Version
 }
 
 // loggedTxn is one transaction as the logs that have it tell it. The first and

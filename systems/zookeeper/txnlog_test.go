@@ -175,6 +175,9 @@ func TestLogOfAnEnsemble(t *testing.T) {
 			[]string{one(base().set(5, "/run/r0", "6", 1)), one(base().set(5, "/run/r0", "6", 1)), one(base())}, "2:r0=5v0 5:r0=6v1"},
 		"what a minority logged is uncertain": {
 			[]string{one(base().set(5, "/run/r0", "6", 1)), one(base()), one(base())}, "2:r0=5v0 5:r0=6v1?"},
+		"unless another write was committed as its version": {
+			[]string{one(base().set(5, "/run/r0", "6", 1)), one(base().set(0x100000001, "/run/r0", "7", 1)), one(base().set(0x100000001, "/run/r0", "7", 1))},
+			"2:r0=5v0 100000001:r0=7v1"},
 		"what one server logged twice counts once": {
 			[]string{one(base().set(5, "/run/r0", "6", 1).set(6, "/run/r0", "7", 2).set(5, "/run/r0", "6", 1)), one(base()), one(base())}, "2:r0=5v0 5:r0=6v1? 6:r0=7v2?"},
 		"a server that logged different writes under one zxid is an error": {

@@ -37,6 +37,13 @@ type wish struct {
 // The result is a history in which every value that was ever true is written
 // once, and no write is of unknown outcome.
 //
+// Unknown outcomes are settled as checker.Resolve does by a system's log, with
+// one difference. A client asks for a leader and not for a value, so that a
+// change may be given to another than the client who asked for it. That is
+// sound, since the moment of every change is known: the write is over at that
+// moment whoever made it, and beginning at the client's invoke only widens it.
+// What no change is left for did not happen, as the changes are all there are.
+//
 // An acknowledged write that is not among the changes stays as it is: the
 // system has lost it.
 func Merge(events []histories.Event, truth []Change) []histories.Event {
