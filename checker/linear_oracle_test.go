@@ -359,7 +359,9 @@ func checkWitness(t *testing.T, h *histories.History, s spec, engine string, r *
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := porcupineKey(context.Background(), &p, &budget{memory: defaultMemory}).answer; got != Violated {
+	// Forgotten enqueues may have happened in any order, which can be more than
+	// porcupine can hold; then the witness stands by itself, see checkMinimal.
+	if got := porcupineKey(context.Background(), &p, &budget{memory: 64 << 20}).answer; got == Holds {
 		t.Errorf("%s: witness %v, loose %v: with all else forgotten the history is legal", engine, f.Witness, f.Loose)
 	}
 }
