@@ -112,7 +112,7 @@ func gravity(v *checker.Verdict, a *anomaly) int {
 func newAnomaly(in Input, line *checker.Timeline, c *clock, path string, from *checker.Anomaly) *anomaly {
 	a := &anomaly{
 		Kind: from.Kind, Title: cmp.Or(titles[from.Kind], from.Kind), Path: path,
-		Key: from.Key, Node: from.Node, Text: from.Text, Cause: from.Cause,
+		Key: from.Key, Node: from.Node, Text: upper(from.Text), Cause: from.Cause,
 		Severe: slices.Contains(severe, from.Kind), key: -1, drawing: -1,
 	}
 	for i := range from.Witness {

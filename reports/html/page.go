@@ -116,22 +116,27 @@ func word(c checker.Class) string {
 	return "Undecided"
 }
 
-// sentence says the verdict, and whether the promises were kept.
+// sentence says the verdict, and whether the promises were kept. Where a path
+// broke its promise, that is what the sentence is about.
 func (p *page) sentence(in Input) {
 	v := in.Verdict
-	p.Sentence = v.Reason
+	p.Sentence = upper(v.Reason)
 	p.PromiseKept = string(v.Answer())
+	worst := pathsOf(v)[0]
+	switch {
+	case worst.verdict.Holds == checker.Violated && worst.name != "":
+		p.Sentence = fmt.Sprintf("%s promised %s and is %s: %s", worst.name, worst.verdict.Promise, strings.ToLower(word(worst.verdict.Verdict)), worst.verdict.Reason)
+	case worst.name != "":
+		p.Sentence = v.Reason
+	}
 	var broken, open []string
 	for _, x := range pathsOf(v) {
-		name := "The system"
-		if x.name != "" {
-			name = x.name
-		}
+		name := cmp.Or(x.name, "reads") + " promised " + string(x.verdict.Promise)
 		switch x.verdict.Holds {
 		case checker.Violated:
-			broken = append(broken, name+" promised "+string(x.verdict.Promise))
+			broken = append(broken, name)
 		case checker.Undecided:
-			open = append(open, name+" promised "+string(x.verdict.Promise))
+			open = append(open, name)
 		}
 	}
 	switch {
@@ -139,8 +144,8 @@ func (p *page) sentence(in Input) {
 		p.Promise = "Promise broken: " + strings.Join(broken, ", ") + "."
 	case len(open) > 0:
 		p.Promise = "Not decided: " + strings.Join(open, ", ") + "."
-	case v.Promise == checker.None:
-		p.Promise = "Nothing stronger was promised, so nothing was broken."
+	case noPromise(v):
+		p.Promise = "Nothing was promised, so that nothing was broken."
 	default:
 		p.Promise = "Every promise was kept."
 	}
@@ -153,6 +158,23 @@ func (p *page) sentence(in Input) {
 	if i := in.Info; i != nil {
 		p.Subtitle = cmp.Or(i.System, in.Name) + " · " + i.Deployment + " · " + i.Started.UTC().Format("2 January 2006, 15:04:05 UTC")
 	}
+}
+
+// noPromise reports whether no path promised anything.
+func noPromise(v *checker.Verdict) bool {
+	return !slices.ContainsFunc(pathsOf(v), func(x pathVerdict) bool { return x.verdict.Promise != checker.None })
+}
+
+// sentenceWords begin the checker's sentences. A sentence that begins with the
+// name of something is left as it is.
+var sentenceWords = []string{"a", "an", "every", "no", "one", "not", "read", "write", "compare-and-set", "stale", "the", "two", "value", "lost"}
+
+// upper makes the first letter of a sentence large.
+func upper(s string) string {
+	if first, _, _ := strings.Cut(s, " "); slices.Contains(sentenceWords, first) || first != "" && first[0] >= '0' && first[0] <= '9' {
+		return strings.ToUpper(s[:1]) + s[1:]
+	}
+	return s
 }
 
 // logText says what the system's own log adds to what the clients saw.

@@ -14,7 +14,7 @@ type plot struct {
 	Width, Height            float64
 	Left, Right, Top, Bottom float64 // of the area
 	XTicks, YTicks           []tick
-	Bands                    []band
+	Bands                    []band // faults, over the whole height of the area
 	Series                   []series
 	Notes                    []note // vertical lines with words
 	// Summary says in words what is seen, for those who do not see it.
@@ -35,8 +35,14 @@ type note struct {
 	Text string
 }
 
+// The area of every plot, in units of its view box.
+const (
+	plotTop    = 22.0
+	plotHeight = 142.0
+)
+
 func newPlot(title, x, y string, width float64) *plot {
-	return &plot{Title: title, XLabel: x, YLabel: y, Width: width, Height: 200, Left: 58, Right: width - 12, Top: 12, Bottom: 158}
+	return &plot{Title: title, XLabel: x, YLabel: y, Width: width, Height: 206, Left: 58, Right: width - 20, Top: plotTop, Bottom: plotTop + plotHeight}
 }
 
 // overTime sets the horizontal axis to the time of a run.

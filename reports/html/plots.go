@@ -107,7 +107,7 @@ func distribution(lags []float64) *plot {
 		at   float64
 	}{{"p50", 0.5}, {"p99", 0.99}, {"max", 1}} {
 		v := quantile(lags, q.at)
-		n := note{X: x(v), Y: p.Top + 9, Text: q.name}
+		n := note{X: x(v), Y: p.Top - 3, Text: q.name}
 		if n.X < room+26 {
 			n.Text = ""
 		} else {
@@ -209,4 +209,10 @@ func (d *plots) rate() *plot {
 	return p
 }
 
-func round(x float64) float64 { return math.Round(x*100) / 100 }
+// round keeps three figures or so.
+func round(x float64) float64 {
+	if x >= 100 {
+		return math.Round(x)
+	}
+	return math.Round(x*100) / 100
+}

@@ -264,7 +264,7 @@ function drawNames(scene) {
   };
   ctx.textAlign = 'left';
   const half = scene.rowHeight * scene.lanes.keys.length / 2;
-  name('true order', scene.truthY + half, '600');
+  name(scene.gutter < 90 ? 'truth' : 'true order', scene.truthY + half, '600');
   for (const lane of scene.lanes.lanes) name(lane.name, lane.y + half, '400');
   if (data.faults.length) {
     ctx.font = '11px ' + colors.sans;
