@@ -28,9 +28,7 @@ func Judge(facts []kafkalogs.Fact, files []kafkalogs.Reading) (*Report, error) {
 		return &a.report, ErrNothing
 	}
 	facts = inOrder(facts)
-	for i := range facts {
-		a.recreated(&facts[i])
-	}
+	a.recreated(facts)
 	for i := range facts {
 		a.look(&facts[i])
 	}
@@ -97,19 +95,22 @@ func inOrder(facts []kafkalogs.Fact) []kafkalogs.Fact {
 	return sorted
 }
 
-// recreated notes partitions whose epochs began anew.
-func (a *analysis) recreated(f *kafkalogs.Fact) {
-	switch f.Kind {
-	case kafkalogs.Dropped:
-		a.anew[f.Partition] = true
-	case kafkalogs.Created:
-		if _, known := a.seen[f.Partition]; known {
+// recreated notes partitions whose epochs began anew: dropped by a broker,
+// deleted by a controller, or created by one that had them already.
+func (a *analysis) recreated(facts []kafkalogs.Fact) {
+	type key struct {
+		node      int32
+		partition string
+	}
+	had := map[key]bool{}
+	for i := range facts {
+		f := &facts[i]
+		switch k := (key{f.Node, f.Partition}); {
+		case f.Kind == kafkalogs.Dropped, f.State.Leader == kafkalogs.LeaderDuringDelete,
+			had[k] && (f.Kind == kafkalogs.Created || f.New):
 			a.anew[f.Partition] = true
-		}
-		a.seen[f.Partition] = map[int32]*kafkalogs.Fact{}
-	case kafkalogs.Decided:
-		if f.State.Leader == kafkalogs.LeaderDuringDelete {
-			a.anew[f.Partition] = true
+		case f.Kind == kafkalogs.Decided:
+			had[k] = true
 		}
 	}
 }
@@ -344,8 +345,11 @@ func (a *analysis) finish() *Report {
 	if n := len(a.anew); n > 0 {
 		a.warn("not judged, since deleted or created anew, so that epochs do not tell what is newer: %s", some(slices.Sorted(maps.Keys(a.anew))))
 	}
-	for _, name := range a.names {
+	for _, name := range slices.Sorted(slices.Values(a.names)) {
 		o := a.observers[name]
+		if len(o.changes) == 0 {
+			continue
+		}
 		r.Observers = append(r.Observers, Observer{name, len(o.state), len(o.changes)})
 	}
 	r.Verdict = OneOrder

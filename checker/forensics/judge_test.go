@@ -119,6 +119,12 @@ func TestVerdicts(t *testing.T) {
 		{"a partition that was created anew is not judged",
 			[]*log{file("b2").cached(2, "o-0", 1, 5, 7, 1).add("[Broker id=2] Deleted partition o-0 from metadata cache in response to UpdateMetadata request sent by controller 1 epoch 7 with correlation id 2").cached(2, "o-0", 3, 0, 7, 3)},
 			OneOrder, nil, ""},
+		{"nor is one that its controller creates again",
+			[]*log{file("c1").decided("o-0", 1, 4).add("[Controller id=1 epoch=7] Changed partition o-0 from NewPartition to OnlinePartition with state LeaderAndIsr(leader=2, leaderEpoch=0, isr=List(2), zkVersion=0)")},
+			OneOrder, nil, ""},
+		{"a controller that goes back to an older epoch is none",
+			[]*log{file("c1").decided("o-0", 1, 4).decided("o-0", 2, 3)},
+			Divergent, map[Kind]int{Regress: 1, Behind: 1}, "controller 1 went back from leader epoch 4 of o-0 (leader 1) to 3 (leader 2)"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			r := judge(t, c.logs...)

@@ -39,6 +39,12 @@ and logs; plain, gzip or Zstandard; "-" is the standard input) and folders of
 runs, which say themselves what they were made with and promise; a run's
 verdict.json is written anew.
 
+Logs and dumps of Apache Kafka's brokers and controllers (state-change.log,
+controller.log, server.log, kafka-dump-log --cluster-metadata-decoder,
+kafka-topics --describe, partition states from ZooKeeper) are judged together,
+one file a node or more: who disagreed about which partition and epoch, and what
+was never received. See docs/forensics.md.
+
 Several histories take one line each; details of those that did not hold follow.
 
 Exit codes, a former winning over a latter: 1 a history did not hold what was
@@ -47,14 +53,15 @@ everything held.`,
 		Example: `  stalemate check store/latest
   stalemate check history.edn --model cas-register --initial 0
   stalemate check history.jsonl --require ordered-lag --max-staleness 500ms
-  stalemate check store/*/latest --json`,
+  stalemate check store/*/latest --json
+  stalemate check broker-*/state-change.log controller.log`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.check(c, args) },
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "what the system stores: "+fmt.Sprint(checker.Models())+"; told from the history by default")
 	flags.StringVar(&f.initial, "initial", "nil", "value of every key before the first operation, as EDN")
-	flags.StringVar(&f.format, "format", "auto", "format of the histories: auto, jsonl, json, edn or text")
+	flags.StringVar(&f.format, "format", "auto", "format of the histories: auto, jsonl, json, edn, text or kafka-logs")
 	flags.StringVar(&f.log, "log", "", "what the system itself wrote down, as JSONL; a run's folder has its own")
 	flags.BoolVar(&f.keyed, "keyed", false, "take each value for [key value]")
 	flags.StringVar(&f.require, "require", "", "level that must hold: "+fmt.Sprint(checker.Levels())+"; linearizable by default, what a run promises for a run")
@@ -75,6 +82,9 @@ type checked struct {
 }
 
 func (f *checkFlags) check(c *cobra.Command, args []string) error {
+	if f.logs(args) {
+		return f.checkLogs(c, args)
+	}
 	o, read, err := f.options(len(args) > 1)
 	if err != nil {
 		return &exitError{exitUsage, err}

@@ -104,6 +104,8 @@ type Fact struct {
 	// Partition is topic-number, empty where the fact is not about one.
 	Partition string
 	State     State
+	// New says that a decision is the first of a new partition.
+	New bool
 	// To are the brokers that something is sent to.
 	To []int32
 	// Why is the reason of a refusal.

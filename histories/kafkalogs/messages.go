@@ -15,6 +15,7 @@ type rule struct {
 var rules = []rule{
 	// What a controller decides. 1.0 to 3.9; 0.8 has no epoch there.
 	{"changed partition * from * to * with state *", func(s speaker, v []string, f *Fact) bool {
+		f.New = v[1] == "NewPartition"
 		return decided(s, v[0], v[3], f)
 	}},
 	{"changed partition * state from * to * with assigned replicas *", func(s speaker, v []string, f *Fact) bool {

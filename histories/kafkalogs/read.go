@@ -106,6 +106,12 @@ func readLine(in *bufio.Reader) (string, error) {
 	}
 }
 
+// Kinds of lines of a metadata log's dump that are none of a partition.
+const (
+	logRecords = "metadata log: other records"
+	logBatches = "metadata log: batches"
+)
+
 type reader struct {
 	name   string
 	each   func(*Fact)
@@ -129,7 +135,8 @@ func (r *reader) line(text string) {
 			r.tell(f, text)
 			return
 		}
-		kind = "log: " + general(l.message)
+		_, message := splitSpeaker(l.message)
+		kind = general(message)
 	} else {
 		trimmed := strings.TrimSpace(text)
 		known, told := r.log.entry(text, &f)
@@ -138,9 +145,9 @@ func (r *reader) line(text string) {
 			r.tell(f, text)
 			return
 		case known:
-			kind = "metadata log: other records"
+			kind = logRecords
 		case r.log.batch(trimmed):
-			kind = "metadata log: batches"
+			kind = logBatches
 		case r.znodes.asked(trimmed):
 			kind = "ZooKeeper: paths"
 		case trimmed == "":
@@ -148,7 +155,7 @@ func (r *reader) line(text string) {
 		case strings.HasPrefix(trimmed, "at ") || strings.HasPrefix(trimmed, "Caused by: "):
 			kind = "stack traces"
 		default:
-			kind = "other text: " + general(trimmed)
+			kind = general(trimmed)
 		}
 	}
 	r.other(kind)
@@ -199,10 +206,10 @@ func general(message string) string {
 			break
 		}
 		if strings.ContainsAny(w, "0123456789") {
-			w = "N"
-			if len(words) > 0 && words[len(words)-1] == w {
-				continue
-			}
+			w = "…"
+		}
+		if w == "…" && len(words) > 0 && words[len(words)-1] == w {
+			continue
 		}
 		words = append(words, w)
 	}

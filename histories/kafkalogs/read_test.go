@@ -35,6 +35,9 @@ func TestLines(t *testing.T) {
 		{"1.0 to 3.2: what a controller decided",
 			`[2019-06-01 10:00:00,101] TRACE [Controller id=1 epoch=7] Changed partition a-b-0 from OfflinePartition to OnlinePartition with state LeaderAndIsr(leader=2, leaderEpoch=5, isr=List(2, 3), zkVersion=9) (state.change.logger)`,
 			Fact{Kind: Decided, Node: 1, Controller: 1, ControllerEpoch: 7, Correlation: u, Partition: "a-b-0", State: st(2, 5, u, 9, 2, 3)}},
+		{"the first state of a new partition",
+			`[2019-06-01 10:00:00,101] TRACE [Controller id=1 epoch=7] Changed partition o-0 from NewPartition to OnlinePartition with state LeaderAndIsr(leader=2, leaderEpoch=0, isr=List(2, 3), zkVersion=0) (state.change.logger)`,
+			Fact{Kind: Decided, Node: 1, Controller: 1, ControllerEpoch: 7, Correlation: u, Partition: "o-0", State: st(2, 0, u, 0, 2, 3), New: true}},
 		{"3.9: the in-sync replicas with their broker epochs",
 			`[2024-06-01 10:00:00,101] INFO [Controller id=1 epoch=7] Changed partition o-0 from OfflinePartition to OnlinePartition with state LeaderAndIsr(leader=2, leaderEpoch=5, isrWithBrokerEpoch=List(BrokerState(brokerId=2, brokerEpoch=-1), BrokerState(brokerId=3, brokerEpoch=-1)), leaderRecoveryState=RECOVERED, partitionEpoch=9) (state.change.logger)`,
 			Fact{Kind: Decided, Node: 1, Controller: 1, ControllerEpoch: 7, Correlation: u, Partition: "o-0", State: st(2, 5, u, 9, 2, 3)}},
@@ -139,7 +142,7 @@ func same(a, b Fact) bool {
 	isr := slices.Equal(a.State.ISR, b.State.ISR) && slices.Equal(a.To, b.To)
 	a.State.ISR, b.State.ISR, a.To, b.To = nil, nil, nil, nil
 	return isr && a.Kind == b.Kind && a.Node == b.Node && a.Controller == b.Controller && a.ControllerEpoch == b.ControllerEpoch &&
-		a.Correlation == b.Correlation && a.Partition == b.Partition && a.Why == b.Why && a.State.Leader == b.State.Leader &&
+		a.Correlation == b.Correlation && a.New == b.New && a.Partition == b.Partition && a.Why == b.Why && a.State.Leader == b.State.Leader &&
 		a.State.LeaderEpoch == b.State.LeaderEpoch && a.State.ControllerEpoch == b.State.ControllerEpoch && a.State.PartitionEpoch == b.State.PartitionEpoch
 }
 
@@ -204,7 +207,7 @@ func TestNothingIsDroppedInSilence(t *testing.T) {
 	if r.Lines != 7 || total != r.Lines {
 		t.Errorf("%d lines, %d accounted for: %+v", r.Lines, total, r.Others)
 	}
-	if o := r.Others[0]; o.Count != 2 || o.Line != 2 || !strings.Contains(o.Kind, "Shutting down broker") {
+	if o := r.Others[0]; o.Count != 2 || o.Line != 2 || !strings.Contains(o.Kind, "shutting down broker") {
 		t.Errorf("most frequent: %+v", o)
 	}
 }
