@@ -2,6 +2,7 @@ package checker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -159,7 +160,7 @@ func TestATrueLogContradictsNothing(t *testing.T) {
 			}
 		}
 		v, err := CheckWithLog(context.Background(), h, log, Options{})
-		if err == ErrNothingChecked {
+		if errors.Is(err, ErrNothingChecked) {
 			return
 		}
 		if err != nil {

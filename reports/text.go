@@ -21,6 +21,7 @@ func Text(w io.Writer, name string, v *checker.Verdict, o TextOptions) error {
 	p.numbers(v)
 	p.convergence(v)
 	p.elements(v)
+	p.logAnomalies(v)
 	p.anomalies(v)
 	p.warnings(v)
 	_, err := io.WriteString(w, p.String())
