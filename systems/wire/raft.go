@@ -1,0 +1,321 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/stalemate-io/stalemate/systems/kraft/raft"
+	"github.com/stalemate-io/stalemate/systems/protocol"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// raftExchanges are those of the metadata log.
+var raftExchanges = []exchange{
+	vote.at(52, 2),
+	beginQuorumEpoch.at(53, 1),
+	endQuorumEpoch.at(54, 1),
+	raftFetch.at(1, 18),
+	fetchSnapshot.at(59, 0),
+}
+
+// metadataPartition is the one partition of the metadata log.
+var metadataPartition = protocol.Partition{Topic: metadataTopic}
+
+// onlyMetadata fails for requests and answers on anything but the metadata log.
+func onlyMetadata(topics, partitions int, topic string) error {
+	if topics != 1 || partitions != 1 || topic != metadataTopic {
+		return fmt.Errorf("%d topics, the first %q of %d partitions: expected one, %s, of one", topics, topic, partitions, metadataTopic)
+	}
+	return nil
+}
+
+// standing reads the leader and the epoch that answers give.
+func standing(leader, epoch int32) (raft.Standing, error) {
+	id, err := nodeOf(leader)
+	return raft.Standing{Epoch: epoch, Leader: id}, err
+}
+
+var vote = translation[raft.VoteRequest, raft.VoteResponse, *kmsg.VoteRequest, *kmsg.VoteResponse]{
+	request: func(c *Cluster, m *raft.VoteRequest, q *kmsg.VoteRequest) (err error) {
+		q.ClusterID = &c.ID
+		p := kmsg.NewVoteRequestTopicPartition()
+		p.CandidateID, err = number(m.Candidate)
+		p.CandidateEpoch, p.LastOffsetEpoch, p.LastOffset, p.PreVote = m.Epoch, m.LastEpoch, m.LastOffset, m.PreVote
+		t := kmsg.NewVoteRequestTopic()
+		t.Topic = metadataTopic
+		t.Partitions = append(t.Partitions, p)
+		q.Topics = append(q.Topics, t)
+		return err
+	},
+	parse: func(_ *Cluster, q *kmsg.VoteRequest) (*raft.VoteRequest, error) {
+		if len(q.Topics) == 0 {
+			return nil, onlyMetadata(0, 0, "")
+		}
+		t := &q.Topics[0]
+		if err := onlyMetadata(len(q.Topics), len(t.Partitions), t.Topic); err != nil {
+			return nil, err
+		}
+		p := &t.Partitions[0]
+		candidate, err := nodeOf(p.CandidateID)
+		return &raft.VoteRequest{
+			Candidate: candidate, Epoch: p.CandidateEpoch, LastEpoch: p.LastOffsetEpoch, LastOffset: p.LastOffset, PreVote: p.PreVote,
+		}, err
+	},
+	response: func(_ *Cluster, _ *kmsg.VoteRequest, a *raft.VoteResponse, r *kmsg.VoteResponse) (err error) {
+		p := kmsg.NewVoteResponseTopicPartition()
+		p.LeaderID, err = number(a.Leader)
+		p.ErrorCode, p.LeaderEpoch, p.VoteGranted = code(a.Error), a.Epoch, a.Granted
+		t := kmsg.NewVoteResponseTopic()
+		t.Topic = metadataTopic
+		t.Partitions = append(t.Partitions, p)
+		r.Topics = append(r.Topics, t)
+		return err
+	},
+	outcome: func(_ *Cluster, _ *raft.VoteRequest, r *kmsg.VoteResponse) (*raft.VoteResponse, error) {
+		if r.ErrorCode != 0 || len(r.Topics) == 0 {
+			return nil, refused("Vote", r.ErrorCode)
+		}
+		t := &r.Topics[0]
+		if err := onlyMetadata(len(r.Topics), len(t.Partitions), t.Topic); err != nil {
+			return nil, err
+		}
+		p := &t.Partitions[0]
+		s, err := standing(p.LeaderID, p.LeaderEpoch)
+		return &raft.VoteResponse{Error: codeOf(p.ErrorCode), Standing: s, Granted: p.VoteGranted}, err
+	},
+}
+
+// refused says that an answer is an error as a whole.
+func refused(what string, n int16) error {
+	return fmt.Errorf("%s refused: %s: expected an answer on %s", what, codeOf(n), metadataTopic)
+}
+
+var beginQuorumEpoch = translation[raft.BeginQuorumEpochRequest, raft.BeginQuorumEpochResponse, *kmsg.BeginQuorumEpochRequest, *kmsg.BeginQuorumEpochResponse]{
+	request: func(c *Cluster, m *raft.BeginQuorumEpochRequest, q *kmsg.BeginQuorumEpochRequest) (err error) {
+		q.ClusterID = &c.ID
+		p := kmsg.NewBeginQuorumEpochRequestTopicPartition()
+		p.LeaderID, err = number(m.Leader)
+		p.LeaderEpoch = m.Epoch
+		t := kmsg.NewBeginQuorumEpochRequestTopic()
+		t.Topic = metadataTopic
+		t.Partitions = append(t.Partitions, p)
+		q.Topics = append(q.Topics, t)
+		return err
+	},
+	parse: func(_ *Cluster, q *kmsg.BeginQuorumEpochRequest) (*raft.BeginQuorumEpochRequest, error) {
+		if len(q.Topics) == 0 {
+			return nil, onlyMetadata(0, 0, "")
+		}
+		t := &q.Topics[0]
+		if err := onlyMetadata(len(q.Topics), len(t.Partitions), t.Topic); err != nil {
+			return nil, err
+		}
+		leader, err := nodeOf(t.Partitions[0].LeaderID)
+		return &raft.BeginQuorumEpochRequest{Leader: leader, Epoch: t.Partitions[0].LeaderEpoch}, err
+	},
+	response: func(_ *Cluster, _ *kmsg.BeginQuorumEpochRequest, a *raft.BeginQuorumEpochResponse, r *kmsg.BeginQuorumEpochResponse) (err error) {
+		p := kmsg.NewBeginQuorumEpochResponseTopicPartition()
+		p.LeaderID, err = number(a.Leader)
+		p.ErrorCode, p.LeaderEpoch = code(a.Error), a.Epoch
+		t := kmsg.NewBeginQuorumEpochResponseTopic()
+		t.Topic = metadataTopic
+		t.Partitions = append(t.Partitions, p)
+		r.Topics = append(r.Topics, t)
+		return err
+	},
+	outcome: func(_ *Cluster, _ *raft.BeginQuorumEpochRequest, r *kmsg.BeginQuorumEpochResponse) (*raft.BeginQuorumEpochResponse, error) {
+		if r.ErrorCode != 0 || len(r.Topics) == 0 {
+			return nil, refused("BeginQuorumEpoch", r.ErrorCode)
+		}
+		t := &r.Topics[0]
+		if err := onlyMetadata(len(r.Topics), len(t.Partitions), t.Topic); err != nil {
+			return nil, err
+		}
+		p := &t.Partitions[0]
+		s, err := standing(p.LeaderID, p.LeaderEpoch)
+		return &raft.BeginQuorumEpochResponse{Error: codeOf(p.ErrorCode), Standing: s}, err
+	},
+}
+
+var endQuorumEpoch = translation[raft.EndQuorumEpochRequest, raft.EndQuorumEpochResponse, *kmsg.EndQuorumEpochRequest, *kmsg.EndQuorumEpochResponse]{
+	request: func(c *Cluster, m *raft.EndQuorumEpochRequest, q *kmsg.EndQuorumEpochRequest) (err error) {
+		q.ClusterID = &c.ID
+		p := kmsg.NewEndQuorumEpochRequestTopicPartition()
+		if p.LeaderID, err = number(m.Leader); err != nil {
+			return err
+		}
+		p.LeaderEpoch = m.Epoch
+		for _, id := range m.Preferred {
+			v := kmsg.NewEndQuorumEpochRequestTopicPartitionPreferredCandidate()
+			if v.CandidateID, err = number(id); err != nil {
+				return err
+			}
+			p.PreferredCandidates = append(p.PreferredCandidates, v)
+		}
+		t := kmsg.NewEndQuorumEpochRequestTopic()
+		t.Topic = metadataTopic
+		t.Partitions = append(t.Partitions, p)
+		q.Topics = append(q.Topics, t)
+		return nil
+	},
+	parse: func(_ *Cluster, q *kmsg.EndQuorumEpochRequest) (*raft.EndQuorumEpochRequest, error) {
+		if len(q.Topics) == 0 {
+			return nil, onlyMetadata(0, 0, "")
+		}
+		t := &q.Topics[0]
+		if err := onlyMetadata(len(q.Topics), len(t.Partitions), t.Topic); err != nil {
+			return nil, err
+		}
+		p := &t.Partitions[0]
+		leader, err := nodeOf(p.LeaderID)
+		if err != nil {
+			return nil, err
+		}
+		m := &raft.EndQuorumEpochRequest{Leader: leader, Epoch: p.LeaderEpoch}
+		for _, v := range p.PreferredCandidates {
+			id, err := nodeOf(v.CandidateID)
+			if err != nil {
+				return nil, err
+			}
+			m.Preferred = append(m.Preferred, id)
+		}
+		return m, nil
+	},
+	response: func(_ *Cluster, _ *kmsg.EndQuorumEpochRequest, a *raft.EndQuorumEpochResponse, r *kmsg.EndQuorumEpochResponse) (err error) {
+		p := kmsg.NewEndQuorumEpochResponseTopicPartition()
+		p.LeaderID, err = number(a.Leader)
+		p.ErrorCode, p.LeaderEpoch = code(a.Error), a.Epoch
+		t := kmsg.NewEndQuorumEpochResponseTopic()
+		t.Topic = metadataTopic
+		t.Partitions = append(t.Partitions, p)
+		r.Topics = append(r.Topics, t)
+		return err
+	},
+	outcome: func(_ *Cluster, _ *raft.EndQuorumEpochRequest, r *kmsg.EndQuorumEpochResponse) (*raft.EndQuorumEpochResponse, error) {
+		if r.ErrorCode != 0 || len(r.Topics) == 0 {
+			return nil, refused("EndQuorumEpoch", r.ErrorCode)
+		}
+		t := &r.Topics[0]
+		if err := onlyMetadata(len(r.Topics), len(t.Partitions), t.Topic); err != nil {
+			return nil, err
+		}
+		p := &t.Partitions[0]
+		s, err := standing(p.LeaderID, p.LeaderEpoch)
+		return &raft.EndQuorumEpochResponse{Error: codeOf(p.ErrorCode), Standing: s}, err
+	},
+}
+
+var raftFetch = translation[raft.FetchRequest, raft.FetchResponse, *kmsg.FetchRequest, *kmsg.FetchResponse]{
+	request: func(c *Cluster, m *raft.FetchRequest, q *kmsg.FetchRequest) (err error) {
+		q.ClusterID = &c.ID
+		q.ReplicaState.ID, err = number(m.Replica)
+		p := addFetch(q, metadataPartition, m.Epoch, m.Offset, m.LastEpoch)
+		p.HighWatermark = m.HighWatermark
+		return err
+	},
+	parse: func(_ *Cluster, q *kmsg.FetchRequest) (*raft.FetchRequest, error) {
+		if !fetchesMetadata(q) {
+			return nil, nil
+		}
+		if err := onlyMetadata(1, len(q.Topics[0].Partitions), metadataTopic); err != nil {
+			return nil, err
+		}
+		p := &q.Topics[0].Partitions[0]
+		replica, err := nodeOf(q.ReplicaState.ID)
+		return &raft.FetchRequest{
+			Replica: replica, Epoch: p.CurrentLeaderEpoch, Offset: p.FetchOffset,
+			LastEpoch: p.LastFetchedEpoch, HighWatermark: p.HighWatermark,
+		}, err
+	},
+	response: func(_ *Cluster, _ *kmsg.FetchRequest, a *raft.FetchResponse, r *kmsg.FetchResponse) (err error) {
+		p := addFetched(r, metadataPartition, a.Error, a.HighWatermark)
+		p.CurrentLeader.LeaderID, err = number(a.Leader)
+		p.CurrentLeader.LeaderEpoch = a.Epoch
+		if a.Diverging != nil {
+			p.DivergingEpoch.Epoch, p.DivergingEpoch.EndOffset = a.Diverging.Epoch, a.Diverging.End
+		}
+		if a.Snapshot != nil {
+			p.SnapshotID.Epoch, p.SnapshotID.EndOffset = a.Snapshot.Epoch, a.Snapshot.End
+		}
+		p.RecordBatches = appendBatches(nil, a.Batches)
+		return err
+	},
+	outcome: func(_ *Cluster, _ *raft.FetchRequest, r *kmsg.FetchResponse) (*raft.FetchResponse, error) {
+		if r.ErrorCode != 0 || len(r.Topics) == 0 {
+			return nil, refused("Fetch", r.ErrorCode)
+		}
+		if err := onlyMetadata(len(r.Topics), len(r.Topics[0].Partitions), metadataTopic); err != nil {
+			return nil, err
+		}
+		p := &r.Topics[0].Partitions[0]
+		s, err := standing(p.CurrentLeader.LeaderID, p.CurrentLeader.LeaderEpoch)
+		if err != nil {
+			return nil, err
+		}
+		a := &raft.FetchResponse{
+			Error: codeOf(p.ErrorCode), Standing: s, HighWatermark: p.HighWatermark, Diverging: divergence(p),
+		}
+		if p.SnapshotID.EndOffset >= 0 {
+			a.Snapshot = &raft.SnapshotID{End: p.SnapshotID.EndOffset, Epoch: p.SnapshotID.Epoch}
+		}
+		a.Batches, err = logBatches(p.RecordBatches)
+		return a, err
+	},
+}
+
+var fetchSnapshot = translation[raft.FetchSnapshotRequest, raft.FetchSnapshotResponse, *kmsg.FetchSnapshotRequest, *kmsg.FetchSnapshotResponse]{
+	request: func(c *Cluster, m *raft.FetchSnapshotRequest, q *kmsg.FetchSnapshotRequest) (err error) {
+		q.ClusterID = &c.ID
+		q.ReplicaID, err = number(m.Replica)
+		p := kmsg.NewFetchSnapshotRequestTopicPartition()
+		p.CurrentLeaderEpoch, p.Position = m.Epoch, int64(m.Position)
+		p.SnapshotID.EndOffset, p.SnapshotID.Epoch = m.ID.End, m.ID.Epoch
+		t := kmsg.NewFetchSnapshotRequestTopic()
+		t.Topic = metadataTopic
+		t.Partitions = append(t.Partitions, p)
+		q.Topics = append(q.Topics, t)
+		return err
+	},
+	parse: func(_ *Cluster, q *kmsg.FetchSnapshotRequest) (*raft.FetchSnapshotRequest, error) {
+		if len(q.Topics) == 0 {
+			return nil, onlyMetadata(0, 0, "")
+		}
+		t := &q.Topics[0]
+		if err := onlyMetadata(len(q.Topics), len(t.Partitions), t.Topic); err != nil {
+			return nil, err
+		}
+		p := &t.Partitions[0]
+		replica, err := nodeOf(q.ReplicaID)
+		return &raft.FetchSnapshotRequest{
+			Replica: replica, Epoch: p.CurrentLeaderEpoch,
+			ID: raft.SnapshotID{End: p.SnapshotID.EndOffset, Epoch: p.SnapshotID.Epoch}, Position: int(p.Position),
+		}, err
+	},
+	response: func(_ *Cluster, _ *kmsg.FetchSnapshotRequest, a *raft.FetchSnapshotResponse, r *kmsg.FetchSnapshotResponse) (err error) {
+		p := kmsg.NewFetchSnapshotResponseTopicPartition()
+		p.CurrentLeader.LeaderID, err = number(a.Leader)
+		p.ErrorCode, p.CurrentLeader.LeaderEpoch = code(a.Error), a.Epoch
+		p.SnapshotID.EndOffset, p.SnapshotID.Epoch = a.ID.End, a.ID.Epoch
+		p.Size, p.Position, p.Bytes = int64(a.Size), int64(a.Position), a.Bytes
+		t := kmsg.NewFetchSnapshotResponseTopic()
+		t.Topic = metadataTopic
+		t.Partitions = append(t.Partitions, p)
+		r.Topics = append(r.Topics, t)
+		return err
+	},
+	outcome: func(_ *Cluster, _ *raft.FetchSnapshotRequest, r *kmsg.FetchSnapshotResponse) (*raft.FetchSnapshotResponse, error) {
+		if r.ErrorCode != 0 || len(r.Topics) == 0 {
+			return nil, refused("FetchSnapshot", r.ErrorCode)
+		}
+		t := &r.Topics[0]
+		if err := onlyMetadata(len(r.Topics), len(t.Partitions), t.Topic); err != nil {
+			return nil, err
+		}
+		p := &t.Partitions[0]
+		s, err := standing(p.CurrentLeader.LeaderID, p.CurrentLeader.LeaderEpoch)
+		return &raft.FetchSnapshotResponse{
+			Error: codeOf(p.ErrorCode), Standing: s,
+			ID:   raft.SnapshotID{End: p.SnapshotID.EndOffset, Epoch: p.SnapshotID.Epoch},
+			Size: int(p.Size), Position: int(p.Position), Bytes: p.Bytes,
+		}, err
+	},
+}
