@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/stalemate-io/stalemate/histories"
 )
@@ -32,7 +33,7 @@ func CheckContext(ctx context.Context, h *histories.History, o Options) (*Verdic
 	if err := checkable(h, &s); err != nil {
 		return nil, err
 	}
-	c := &check{h: h, spec: s, options: &o, faults: findFaults(h)}
+	c := &check{h: h, spec: s, options: &o, faults: findFaults(h), versions: hasVersions(h)}
 	paths := readPaths(h)
 	if len(paths) < 2 {
 		path := ""
@@ -68,12 +69,13 @@ func pathName(path string) string {
 // nothing could contradict anything, or that the model does not fit.
 func checkable(h *histories.History, s *spec) error {
 	some := false
+	acts := actions[s.model]
 	for i := range h.Operations {
 		op := &h.Operations[i]
 		if op.Outcome == histories.Failed {
 			continue
 		}
-		act, ok := actions[s.model][op.F]
+		act, ok := acts[op.F]
 		if !ok {
 			return &unsupportedError{s.model, functionName(h, op.F)}
 		}
@@ -111,6 +113,8 @@ type check struct {
 	spec    spec
 	options *Options
 	faults  []fault
+	// versions tells whether the system gave any.
+	versions bool
 }
 
 // promise is the level that reads over a path are held to.
@@ -127,14 +131,21 @@ func (c *check) promise(path string) Level {
 // path judges what one read path shows.
 func (c *check) path(ctx context.Context, path int16, promise Level) (*Verdict, error) {
 	v := newView(c.h, path)
-	linear := linearizable(ctx, v, c.searched(), linearOptions{
+	j := &judgement{check: c, view: &v, answers: map[Level]Answer{None: Holds}}
+	var order sync.WaitGroup
+	if c.spec.model.isRegister() && c.versions {
+		// The order of versions is asked for whatever the search will say, so
+		// that both can be looked for at once.
+		order.Go(j.findOrder)
+	}
+	j.linear = linearizable(ctx, v, c.searched(), linearOptions{
 		Engine: c.options.Engine, Timeout: c.options.Timeout, Memory: int64(c.options.MemoryMB) << 20,
 	})
-	if linear.Err != nil {
-		return nil, linear.Err
+	order.Wait()
+	if j.linear.Err != nil {
+		return nil, j.linear.Err
 	}
-	j := &judgement{check: c, view: &v, linear: linear, answers: map[Level]Answer{None: Holds}}
-	j.answers[Linearizable] = linear.Answer
+	j.answers[Linearizable] = j.linear.Answer
 	if c.spec.model.isRegister() {
 		j.judgeRegister()
 	} else {
@@ -176,16 +187,16 @@ type judgement struct {
 // linearizable holds everything weaker and has no stale read, so that these
 // checks are left out, unless there are versions, which have to agree too.
 func (j *judgement) judgeRegister() {
-	if j.linear.Answer == Holds && !j.hasVersions() {
+	if j.linear.Answer == Holds && !j.versions {
 		for _, l := range Levels() {
 			j.answers[l] = Holds
 		}
 		j.stale = staleness{measured: true, exact: true}
 		return
 	}
-	j.order = oneOrder(j.view, &j.spec)
-	j.stale = measureStaleness(j.order)
-	j.sessions = sessions(j.order)
+	if j.order == nil {
+		j.findOrder()
+	}
 	j.answers[OrderedLag] = j.order.Answer
 	for l, a := range j.sessions.answers {
 		j.answers[l] = a
@@ -200,6 +211,13 @@ func (j *judgement) judgeRegister() {
 		j.reason = strings.TrimPrefix(j.reason+"; "+j.order.Reason, "; ")
 	}
 	closeAnswers(j.answers)
+}
+
+// findOrder looks for one order of all writes, and at what follows from it.
+func (j *judgement) findOrder() {
+	j.order = oneOrder(j.view, &j.spec)
+	j.stale = measureStaleness(j.order)
+	j.sessions = sessions(j.order)
 }
 
 // byVersions lets the versions decide linearizability where they give the order
@@ -271,8 +289,8 @@ func (j *judgement) findTooStale() {
 }
 
 // hasVersions reports whether the system gave versions.
-func (j *judgement) hasVersions() bool {
-	return slices.ContainsFunc(j.h.Operations, func(op histories.Operation) bool {
+func hasVersions(h *histories.History) bool {
+	return slices.ContainsFunc(h.Operations, func(op histories.Operation) bool {
 		return op.Version != histories.UnknownVersion
 	})
 }

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/stalemate-io/stalemate/histories"
@@ -28,7 +29,7 @@ func chooseModel(h *histories.History, name string) (model, error) {
 		}
 		return "", fmt.Errorf("no model is called %q; the models are %v", name, Models())
 	}
-	used := make(map[histories.Func]bool)
+	var used [math.MaxUint8 + 1]bool // by Func
 	for i := range h.Operations {
 		used[h.Operations[i].F] = true
 	}

@@ -44,18 +44,16 @@ func (c *check) modelName() string { return cmp.Or(c.options.Model, string(c.spe
 
 // count fills in how much was looked at.
 func (j *judgement) count(v *Verdict) {
-	for _, list := range j.view.keys {
-		for _, i := range list {
-			switch op := &j.h.Operations[i]; {
-			case op.Outcome == histories.Failed, op.F == histories.Read && op.Outcome != histories.Happened:
-				continue
-			case op.F == histories.Read:
-				v.Reads++
-			case op.Outcome == histories.Unknown:
-				v.Unknown++
-			}
-			v.Operations++
+	for _, op := range j.view.operations {
+		switch {
+		case op.Outcome == histories.Failed, op.F == histories.Read && op.Outcome != histories.Happened:
+			continue
+		case op.F == histories.Read:
+			v.Reads++
+		case op.Outcome == histories.Unknown:
+			v.Unknown++
 		}
+		v.Operations++
 	}
 }
 

@@ -25,11 +25,13 @@ type orderResult struct {
 // saw; see graph for what that means. On one key it is decided by that key's
 // rules alone; across keys by the graph.
 func oneOrder(v *view, s *spec) *orderResult {
-	r := &resolver{v: v, spec: s, seen: make([]int32, len(v.history.Operations))}
+	r := newResolver(v, s)
 	res := &orderResult{Answer: Holds, resolver: r, registers: make([]*keyOrder, len(v.keys))}
 	v.eachKey(func(key int32) {
 		reg := r.resolve(key)
 		r.checkKey(reg)
+		// Here, while the key's operations are in the processor's cache.
+		reg.stale, reg.sessions = r.staleReads(reg), r.sessionsOnKey(reg)
 		res.registers[key] = reg
 	})
 	busy := 0

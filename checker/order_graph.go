@@ -26,6 +26,7 @@ type graph struct {
 	ready     []bool  // by operation: a read whose observer has arrived at it
 	sorted    []bool  // by operation
 	stateDone []bool
+	unsorted  int               // states and operations that are left to sort
 	everyone  walker            // all that is over, for writes
 	observers map[int32]*walker // each one's reads
 	todo      []int32           // states and operations that just were sorted, see push
@@ -86,25 +87,24 @@ func (g *graph) link() {
 				g.waiting[id]++ // the time of its invocation
 			}
 		}
-		for _, i := range g.r.v.keys[k] {
-			s := g.r.seen[i]
-			if s == noState {
-				continue
+		g.unsorted += len(reg.states)
+	}
+	for i, op := range g.r.v.operations {
+		if !g.takesPart(i) {
+			continue
+		}
+		g.unsorted++
+		if op.F == histories.Read {
+			s, states := g.r.seen[i], g.registers[op.Key].states
+			id := g.base[op.Key] + s
+			g.next[i], g.first[id] = g.first[id], i
+			if int(s)+1 < len(states) {
+				g.waiting[id+1]++
 			}
-			op := &h.Operations[i]
-			if op.F == histories.Read {
-				id := g.base[k] + s
-				g.next[i], g.first[id] = g.first[id], i
-				if int(s)+1 < len(reg.states) {
-					g.waiting[id+1]++
-				}
-			} else if reg.states[s].op != i {
-				continue // acknowledged with the version of another write
-			}
-			at[op.Invoked] = i
-			if op.Completed != histories.Open {
-				at[op.Completed] = ^i
-			}
+		}
+		at[op.Invoked] = i
+		if op.Completed != histories.Open {
+			at[op.Completed] = ^i
 		}
 	}
 	for _, e := range at {
@@ -155,25 +155,11 @@ func (g *graph) sort() bool {
 		}
 		g.walk(&g.everyone, true)
 	}
-	for _, done := range g.stateDone {
-		if !done {
-			return false
-		}
-	}
-	for k, reg := range g.registers {
-		if reg == nil {
-			continue
-		}
-		for _, i := range g.r.v.keys[k] {
-			if g.takesPart(i) && !g.sorted[i] {
-				return false
-			}
-		}
-	}
-	return true
+	return g.unsorted == 0
 }
 
-// takesPart reports whether an operation is a node of the graph.
+// takesPart reports whether an operation is a node of the graph. A write that
+// was acknowledged with the version of another one is not.
 func (g *graph) takesPart(i int32) bool {
 	op := &g.r.v.history.Operations[i]
 	reg := g.registers[op.Key]
@@ -191,6 +177,7 @@ func (g *graph) release(key, s, reasons int32) {
 			return
 		}
 		g.stateDone[id] = true
+		g.unsorted--
 		if op := reg.states[s].op; op != noOp {
 			g.finish(op)
 		}
@@ -207,6 +194,7 @@ func (g *graph) release(key, s, reasons int32) {
 func (g *graph) finish(i int32) {
 	if !g.sorted[i] {
 		g.sorted[i] = true
+		g.unsorted--
 		g.todo = append(g.todo, i)
 	}
 }

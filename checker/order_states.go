@@ -48,6 +48,10 @@ type keyOrder struct {
 	// relation is what is known of the order where versions do not give it;
 	// nil where they do.
 	relation *relation
+	// stale and sessions are what staleness and the session guarantees find on
+	// this key; see measureStaleness and sessions for the whole.
+	stale    []staleRead
+	sessions keySessions
 }
 
 // flaw is a violation of one order on one key, not yet put into words: the
@@ -81,8 +85,17 @@ type resolver struct {
 	v    *view
 	spec *spec
 	// seen gives the state that each operation wrote or saw, by index into
-	// History.Operations; keys write to different places of it.
+	// History.Operations; keys write to different places of it. It is noState
+	// for what the view does not show.
 	seen []int32
+}
+
+func newResolver(v *view, s *spec) *resolver {
+	r := &resolver{v: v, spec: s, seen: make([]int32, len(v.history.Operations))}
+	for i := range r.seen {
+		r.seen[i] = noState
+	}
+	return r
 }
 
 // resolve finds the states of a key and their order: by version where the
@@ -90,9 +103,6 @@ type resolver struct {
 // decide.
 func (r *resolver) resolve(key int32) *keyOrder {
 	reg := &keyOrder{key: key}
-	for _, i := range r.v.keys[key] {
-		r.seen[i] = noState
-	}
 	if r.versioned(key) {
 		r.byVersion(reg)
 	} else {
@@ -234,6 +244,11 @@ func (reg *keyOrder) sortStates(h *histories.History) {
 
 // find gives the state with a version, or -1; hint is where to look first.
 func (reg *keyOrder) find(version int64, hint int) int {
+	// Where versions count up by one, which they mostly do, their distance is
+	// the states'.
+	if i := hint + int(version-reg.states[hint].version); i >= 1 && i < len(reg.states) && reg.states[i].version == version {
+		return i
+	}
 	for i := max(hint-1, 1); i <= hint+1 && i < len(reg.states); i++ {
 		if reg.states[i].version == version {
 			return i

@@ -19,27 +19,25 @@ type sessionResult struct {
 // sessionLevels are the four guarantees.
 var sessionLevels = []Level{MonotonicReads, ReadYourWrites, MonotonicWrites, WritesFollowReads}
 
-// sessions checks the guarantees on every key whose order of writes is known.
-// Where it was chosen, what looks broken may only be chosen badly, so that an
-// inversion counts if the order of the two states is certain.
+// sessions puts together what every key says of the guarantees.
 func sessions(res *orderResult) sessionResult {
-	r := res.resolver
-	perKey := make([]keySessions, len(r.v.keys))
-	r.v.eachKey(func(key int32) { perKey[key] = r.sessionsOnKey(res.registers[key]) })
 	s := sessionResult{answers: map[Level]Answer{}}
 	for _, l := range sessionLevels {
 		s.answers[l] = Holds
 	}
-	for k := range perKey {
-		for _, l := range perKey[k].open {
+	for _, reg := range res.registers {
+		if reg == nil {
+			continue
+		}
+		for _, l := range reg.sessions.open {
 			if s.answers[l] == Holds {
 				s.answers[l] = Undecided
 			}
 		}
-		for _, f := range perKey[k].flaws {
+		for _, f := range reg.sessions.flaws {
 			s.answers[f.level] = Violated
 		}
-		s.flaws = append(s.flaws, perKey[k].flaws...)
+		s.flaws = append(s.flaws, reg.sessions.flaws...)
 	}
 	return s
 }
@@ -55,6 +53,9 @@ type keySessions struct {
 // reached the newest states.
 type client struct{ read, write int32 }
 
+// sessionsOnKey checks the guarantees on a key whose order of writes is known.
+// Where it was chosen, what looks broken may only be chosen badly, so that an
+// inversion counts if the order of the two states is certain.
 func (r *resolver) sessionsOnKey(reg *keyOrder) keySessions {
 	if reg.undecided != "" {
 		return keySessions{open: sessionLevels}

@@ -38,11 +38,9 @@ func summary(stale []staleRead) (lag, behind Spread) {
 func shares(v *view, stale []staleRead, groups int, group func(*histories.Operation) int, name func(int) string) []Share {
 	reads := make([]int, groups)
 	split := make([][]staleRead, groups)
-	for _, list := range v.keys {
-		for _, i := range list {
-			if op := &v.history.Operations[i]; op.F == histories.Read && op.Outcome == histories.Happened {
-				reads[group(op)]++
-			}
+	for _, op := range v.operations {
+		if op.F == histories.Read && op.Outcome == histories.Happened {
+			reads[group(op)]++
 		}
 	}
 	for i := range stale {

@@ -33,32 +33,32 @@ type staleness struct {
 	exact bool
 }
 
-// measureStaleness looks at every read of the keys whose order is known.
+// measureStaleness puts together what every key whose order is known tells.
 func measureStaleness(res *orderResult) staleness {
-	r := res.resolver
-	perKey := make([][]staleRead, len(r.v.keys))
-	r.v.eachKey(func(key int32) {
-		reg := res.registers[key]
-		switch {
-		case reg.undecided != "":
-		case reg.chosen:
-			perKey[key] = r.staleAtLeast(reg)
-		default:
-			perKey[key] = r.staleOnKey(reg)
-		}
-	})
 	s := staleness{measured: true, exact: true}
-	for k := range perKey {
-		s.stale = append(s.stale, perKey[k]...)
-		if reg := res.registers[k]; reg != nil {
-			s.exact = s.exact && !reg.chosen
-			if reg.undecided != "" && s.reason == "" {
-				s.measured, s.reason = false, reg.undecided
-			}
+	for _, reg := range res.registers {
+		if reg == nil {
+			continue
+		}
+		s.stale = append(s.stale, reg.stale...)
+		s.exact = s.exact && !reg.chosen
+		if reg.undecided != "" && s.reason == "" {
+			s.measured, s.reason = false, reg.undecided
 		}
 	}
 	slices.SortFunc(s.stale, func(a, b staleRead) int { return int(a.op) - int(b.op) })
 	return s
+}
+
+// staleReads looks at every read of a key, if its order is known.
+func (r *resolver) staleReads(reg *keyOrder) []staleRead {
+	switch {
+	case reg.undecided != "":
+		return nil
+	case reg.chosen:
+		return r.staleAtLeast(reg)
+	}
+	return r.staleOnKey(reg)
 }
 
 // staleOnKey compares each read with what was known when it began. Whether a

@@ -107,7 +107,7 @@ func NewTimeline(h *histories.History, o Options) (*Timeline, error) {
 // means one state on every path.
 func (t *Timeline) place(h *histories.History, s *spec) {
 	v := newView(h, everyPath)
-	r := &resolver{v: &v, spec: s, seen: make([]int32, len(h.Operations))}
+	r := newResolver(&v, s)
 	v.eachKey(func(key int32) {
 		reg := r.resolve(key)
 		if reg.undecided != "" {

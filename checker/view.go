@@ -16,6 +16,19 @@ type view struct {
 	// keys holds, for each index into history.Keys, the operations on that key
 	// as indexes into history.Operations, in order of invocation.
 	keys [][]int32
+	path int16 // of the reads it shows, or everyPath
+}
+
+// operations gives the operations of all keys in order of invocation. That is
+// the order in which they lie in memory, so that going over all of them is much
+// faster so than key by key.
+func (v *view) operations(yield func(i int32, op *histories.Operation) bool) {
+	all := v.history.Operations
+	for i := range all {
+		if onPath(&all[i], v.path) && !yield(int32(i), &all[i]) {
+			return
+		}
+	}
 }
 
 // everyPath is the path of a view that leaves no read out.
@@ -36,7 +49,7 @@ func newView(h *histories.History, path int16) view {
 		counts[k+1] += counts[k]
 	}
 	all := make([]int32, taken)
-	v := view{history: h, keys: make([][]int32, len(h.Keys))}
+	v := view{history: h, keys: make([][]int32, len(h.Keys)), path: path}
 	for k := range h.Keys {
 		v.keys[k] = all[counts[k]:counts[k]:counts[k+1]]
 	}
