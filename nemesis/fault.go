@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
@@ -73,7 +72,8 @@ func Names() []string {
 }
 
 // Parse turns a comma-separated list of names into faults. An empty list and
-// "none" mean no fault.
+// "none" mean no fault; the first word of a name stands for all faults that begin
+// with it, so that "kill" is kill-leader and kill-node.
 func Parse(list string, s Settings) ([]Fault, error) {
 	if list = strings.TrimSpace(list); list == "" || list == "none" {
 		return nil, nil
@@ -82,12 +82,16 @@ func Parse(list string, s Settings) ([]Fault, error) {
 	var faults []Fault
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.TrimSpace(name)
-		i := slices.IndexFunc(all, func(f Fault) bool { return f.Name() == name })
-		if i < 0 {
+		before := len(faults)
+		for _, f := range all {
+			if f.Name() == name || strings.HasPrefix(f.Name(), name+"-") {
+				faults = append(faults, f)
+			}
+		}
+		if len(faults) == before {
 			return nil, fmt.Errorf("no fault %q: expected one or more of %s, with commas, or none",
 				name, strings.Join(Names(), ", "))
 		}
-		faults = append(faults, all[i])
 	}
 	return faults, nil
 }

@@ -147,6 +147,22 @@ func TestParseNamesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
+func TestTheFirstWordOfANameStandsForAllThatBeginWithIt(t *testing.T) {
+	faults, err := Parse("kill, cut,slow-link", Settings{})
+	var got []string
+	for _, f := range faults {
+		got = append(got, f.Name())
+	}
+	if want := []string{"kill-leader", "kill-node", "cut-one-way", "slow-link"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v: want %q", got, err, want)
+	}
+	for _, half := range []string{"kil", "kill-"} {
+		if _, err := Parse(half, Settings{}); err == nil {
+			t.Errorf("%q was taken for a fault", half)
+		}
+	}
+}
+
 func TestALeaderIsWaitedForDuringAnElection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newFake(3)
