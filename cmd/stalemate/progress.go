@@ -94,7 +94,10 @@ func (p *progress) line(elapsed, length time.Duration, rate float64, c workloads
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%3.0fs of %.0fs  %4.0f ops/s  stale reads so far %d", elapsed.Seconds(), length.Seconds(), rate, c.Stale())
+	fmt.Fprintf(&b, "%3.0fs of %.0fs  %4.0f ops/s", elapsed.Seconds(), length.Seconds(), rate)
+	if c.Paths != nil {
+		fmt.Fprintf(&b, "  stale reads so far %d", c.Stale())
+	}
 	if p.current != "" {
 		fmt.Fprintf(&b, "  [%s]", p.current)
 	}

@@ -29,6 +29,7 @@ failed, 254 bad usage or bad input.`,
 		newCompare(),
 		newGuards(),
 		newConvert(),
+		newNode(),
 		newDoctor(),
 		newVersion(),
 	)

@@ -11,8 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stalemate-io/stalemate/checker"
 	"github.com/stalemate-io/stalemate/histories"
 	"github.com/stalemate-io/stalemate/internal/toys"
+	"github.com/stalemate-io/stalemate/nemesis"
 	"github.com/stalemate-io/stalemate/systems/sim"
 )
 
@@ -23,9 +25,13 @@ type simFlags struct {
 	trouble string
 	store   string
 	json    bool
+
+	// Of processes only.
+	faults               string
+	faultFor, faultEvery time.Duration
 }
 
-// newRunSim runs a toy system in the simulator.
+// newRunSim runs a toy system, in the simulator or as processes.
 func newRunSim(system, about string) *cobra.Command {
 	f := simFlags{}
 	f.trial.System = system
@@ -36,22 +42,28 @@ func newRunSim(system, about string) *cobra.Command {
 
 Three controllers, five brokers, twelve partitions and twenty clients are
 simulated in virtual time: the same seed gives the same history, byte for byte.
-Clients move leaders and ask who leads; what the system itself committed is
-merged into the history afterwards.`,
+With --on local they run in real time, each node a process of its own that is
+killed, paused and cut off for real; --trouble is of the simulator, --faults of
+processes. Clients move leaders and ask who leads; what the system itself
+committed is merged into the history afterwards.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	t := &f.trial
 	fs := c.Flags()
-	fs.StringVar(&f.on, "on", "sim", "where to run: sim")
-	fs.StringVar(&f.trouble, "trouble", "storm", "what happens to the cluster: none, "+familyNames())
+	fs.StringVar(&f.on, "on", "sim", "where to run: sim, or local for processes of this machine")
+	fs.StringVar(&f.trouble, "trouble", "storm", "what happens to a simulated cluster: none, "+familyNames())
+	fs.StringVar(&f.faults, "faults", "kill,pause,cut", "what happens to processes, with commas: none, "+strings.Join(nemesis.Names(), ", ")+
+		"; kill stands for all that begin with kill-, and so on")
+	fs.DurationVar(&f.faultFor, "fault-for", 2*time.Second, "how long a fault of processes lasts")
+	fs.DurationVar(&f.faultEvery, "fault-every", 0, "one fault of processes in each such period (default: two seconds more than it lasts)")
 	fs.Uint64Var(&t.Seed, "seed", 1, "decides everything that is left to chance")
 	fs.IntVar(&t.Controllers, "controllers", 3, "controllers")
 	fs.IntVar(&t.Brokers, "brokers", 5, "brokers")
 	fs.IntVar(&t.Partitions, "partitions", 12, "partitions")
 	fs.IntVar(&t.Clients, "clients", 20, "clients")
-	fs.DurationVar(&t.Load, "time", 20*time.Second, "simulated time under load and faults")
-	fs.DurationVar(&t.Settle, "settle", 12*time.Second, "simulated time to settle before the final reads")
+	fs.DurationVar(&t.Load, "time", 20*time.Second, "time under load and faults")
+	fs.DurationVar(&t.Settle, "settle", 12*time.Second, "time to settle before the final reads")
 	fs.StringSliceVar(&t.Off, "guards-off", nil, "guards to switch off, beside those of the trouble")
 	fs.StringSliceVar(&t.On, "guards-on", nil, "extra guards to switch on")
 	fs.StringVar(&f.store, "store", "store", "folder that runs are kept in")
@@ -60,8 +72,12 @@ merged into the history afterwards.`,
 }
 
 func (f *simFlags) run(c *cobra.Command) error {
-	if f.on != "sim" {
-		return fmt.Errorf("--on %s: %s runs in the simulator so far; expected sim", f.on, f.trial.System)
+	switch f.on {
+	case "sim":
+	case "local":
+		return f.runLocal(c)
+	default:
+		return fmt.Errorf("--on %s: expected sim or local", f.on)
 	}
 	t := f.trial
 	t.Warmup, t.Trace = 6*time.Second, true
@@ -86,17 +102,17 @@ func (f *simFlags) run(c *cobra.Command) error {
 	if o.Broken != nil {
 		fmt.Fprintln(c.ErrOrStderr(), "the system broke an invariant of its own,", o.Broken)
 	}
-	return f.judge(c, run, o)
+	return f.print(c, run, o.Verdict)
 }
 
-// judge prints what the trial was judged to be, with the causes that only its
-// trace can tell, and keeps that with the run.
-func (f *simFlags) judge(c *cobra.Command, run *histories.Run, o *toys.Outcome) error {
-	text, err := json.MarshalIndent(o.Verdict, "", "  ")
+// print keeps a verdict, with the causes that only a trace can tell, with its run
+// and prints it. The error carries the exit code.
+func (f *simFlags) print(c *cobra.Command, run *histories.Run, v *checker.Verdict) error {
+	text, err := json.MarshalIndent(v, "", "  ")
 	if err == nil {
 		err = run.WriteFile("verdict.json", append(text, '\n'))
 	}
-	r := checked{name: run.Dir, verdict: o.Verdict}
+	r := checked{name: run.Dir, verdict: v}
 	if err == nil {
 		err = (&checkFlags{json: f.json}).print(c, r, false, textStyle(c.OutOrStdout()))
 	}

@@ -29,10 +29,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(runAsCommand) == "" {
 		os.Exit(m.Run())
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := &cobra.Command{Use: "stalemate", SilenceUsage: true, SilenceErrors: true}
-	root.AddCommand(newRun())
+	root.AddCommand(newRun(), newNode())
 	os.Exit(exitCode(root.ExecuteContext(ctx)))
 }
 

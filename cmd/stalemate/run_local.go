@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/internal/live"
+	"github.com/stalemate-io/stalemate/internal/toys"
+	"github.com/stalemate-io/stalemate/nemesis"
+	"github.com/stalemate-io/stalemate/systems/processes"
+	"github.com/stalemate-io/stalemate/systems/tcp"
+	"github.com/stalemate-io/stalemate/workloads"
+	"github.com/stalemate-io/stalemate/workloads/leadership"
+)
+
+// localHealthy is how long a cluster of processes is left alone around a fault.
+const localHealthy = time.Second
+
+// stopTimeout bounds how long the nodes may take to leave after a run.
+const stopTimeout = 10 * time.Second
+
+// localRun is a run of a toy system as processes of this machine.
+type localRun struct {
+	flags   *simFlags
+	windows []nemesis.Window
+	report  *progress
+	run     *histories.Run
+	events  []histories.Event
+	truth   []leadership.Change
+	trace   []tcp.Entry
+	start   time.Duration // of the history, by tcp.Now
+}
+
+// settings are those of the cluster.
+func (f *simFlags) settings() processes.Settings {
+	t := &f.trial
+	return processes.Settings{
+		System: t.System, Controllers: t.Controllers, Brokers: t.Brokers, Partitions: t.Partitions, Off: t.Off, On: t.On,
+	}
+}
+
+// runLocal is the whole of stalemate run push|kraft --on local.
+func (f *simFlags) runLocal(c *cobra.Command) (err error) {
+	t := &f.trial
+	l := &localRun{flags: f, report: newProgress(c.ErrOrStderr())}
+	if t.System != "kraft" {
+		return &exitError{exitUsage, fmt.Errorf("--on local: %s has no store to run on there yet; expected --on sim", t.System)}
+	}
+	if err := f.settings().Check(); err != nil {
+		return &exitError{exitUsage, err}
+	}
+	faults, err := nemesis.Parse(f.faults, nemesis.Settings{})
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	schedule := nemesis.Schedule{Total: t.Load, Every: f.faultEvery, For: f.faultFor, Healthy: localHealthy}
+	if schedule.Every == 0 {
+		schedule.Every = f.faultFor + 2*localHealthy
+	}
+	if l.windows, err = schedule.Windows(faults, workloads.Rand(t.Seed, "fault times")); err != nil {
+		return &exitError{exitUsage, err}
+	}
+	if l.run, err = l.create(); err != nil {
+		return &exitError{exitFailed, err}
+	}
+	l.report.say("run %s, seed %d", l.run.Dir, t.Seed)
+	if err := end(c.Context(), l.run, l.drive(c.Context())); err != nil {
+		return &exitError{exitFailed, fmt.Errorf("%w\n(what there is of the run is in %s)", err, l.run.Dir)}
+	}
+	return l.judge(c)
+}
+
+// create makes the folder of the run.
+func (l *localRun) create() (*histories.Run, error) {
+	f, t := l.flags, &l.flags.trial
+	promises := map[string]string{}
+	for path, level := range toys.Promises(t.System) {
+		promises[path] = string(level)
+	}
+	return histories.CreateRun(f.store, histories.RunInfo{
+		Name: t.System + "-local", System: t.System, Deployment: "local", Seed: int64(t.Seed), Model: "leadership", Promises: promises,
+		Settings: map[string]string{
+			"faults": f.faults, "fault-for": f.faultFor.String(), "fault-every": f.faultEvery.String(),
+			"controllers": fmt.Sprint(t.Controllers), "brokers": fmt.Sprint(t.Brokers),
+			"partitions": fmt.Sprint(t.Partitions), "clients": fmt.Sprint(t.Clients), "time": t.Load.String(),
+			"settle": t.Settle.String(), "guards-off": strings.Join(t.Off, ","), "guards-on": strings.Join(t.On, ","),
+		},
+		Versions: map[string]string{"stalemate": version(), "go": runtime.Version()}, Command: commandLine(),
+	})
+}
+
+// drive launches the cluster, does the experiment, stops the cluster and writes
+// the history. It leaves nothing running.
+func (l *localRun) drive(ctx context.Context) (err error) {
+	guard := newGuard(l.report)
+	defer guard.release()
+	s := l.flags.settings()
+	l.report.say("starting %d controllers and %d brokers", s.Controllers, s.Brokers)
+	cluster, err := processes.Launch(ctx, processes.Options{Settings: s, Dir: l.run.Path("nodes")})
+	if err != nil {
+		return err
+	}
+	guard.holds(cluster)
+	defer func() { err = errors.Join(err, cluster.Close()) }()
+	if err := l.record(ctx, cluster); err != nil {
+		return err
+	}
+	l.report.say("stopping the nodes and reading what they committed")
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	if err := cluster.Stop(stopping); err != nil {
+		return err
+	}
+	return l.complete(cluster)
+}
+
+// sawName is the file of what the clients saw, as they saw it.
+const sawName = "clients.jsonl"
+
+// record does the experiment.
+func (l *localRun) record(ctx context.Context, cluster *processes.Cluster) (err error) {
+	t, s := &l.flags.trial, cluster.Options().Settings
+	saw, err := os.Create(l.run.Path(sawName))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, saw.Close()) }()
+	x := &live.Experiment{
+		Cluster: cluster,
+		Workload: leadership.Options{
+			Brokers: s.BrokerIDs(), Controllers: s.ControllerIDs(), Partitions: s.Topic(), Paths: s.Paths(),
+			Clients: t.Clients, Think: t.Think,
+		},
+		Load: t.Load, Settle: t.Settle, Windows: l.windows, Healthy: localHealthy, Seed: t.Seed, Watch: l.report.fault,
+	}
+	watching := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		l.report.follow(watching, t.Load+t.Settle, x.Counts, func() {})
+	}()
+	l.start, err = x.Record(ctx, saw)
+	close(watching)
+	<-watched
+	return err
+}
+
+// complete merges what the nodes committed into what the clients saw.
+func (l *localRun) complete(cluster *processes.Cluster) (err error) {
+	if l.trace, err = cluster.Trace(); err != nil {
+		return err
+	}
+	changes, err := cluster.KraftTruth(l.trace, tcp.Now())
+	if err != nil {
+		return err
+	}
+	l.truth = live.FromKraft(changes, l.start)
+	saw, err := os.Open(l.run.Path(sawName))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, saw.Close()) }()
+	history, err := l.run.CreateHistory()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, history.Close()) }()
+	l.events, err = live.Complete(saw, l.truth, io.Writer(history))
+	return err
+}
+
+// judge prints the verdict with the causes that the nodes' traces tell, and keeps
+// it with the run.
+func (l *localRun) judge(c *cobra.Command) error {
+	verdict, err := toys.Judge(context.WithoutCancel(c.Context()), l.flags.trial.System, l.events)
+	if err != nil {
+		return &exitError{exitFailed, err}
+	}
+	toys.Explain(l.flags.trial.System, verdict, live.Notes(l.trace, l.start), l.truth)
+	return l.flags.print(c, l.run, verdict)
+}

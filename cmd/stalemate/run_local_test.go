@@ -1,0 +1,82 @@
+package main
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stalemate-io/stalemate/checker"
+	"github.com/stalemate-io/stalemate/histories"
+)
+
+func TestKraftKeepsItsPromisesAsProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real processes; left out with -short")
+	}
+	t.Setenv(runAsCommand, "1") // for the nodes, which run this program
+	store := t.TempDir()
+	c := newRun()
+	c.SilenceUsage, c.SilenceErrors = true, true
+	c.SetArgs([]string{"kraft", "--on=local", "--store", store, "--brokers=3", "--partitions=4", "--clients=9",
+		"--faults=kill-leader", "--fault-for=1s", "--time=3s", "--settle=2s", "--seed=3"})
+	c.SetOut(io.Discard)
+	c.SetErr(io.Discard)
+	if err := c.ExecuteContext(t.Context()); err != nil {
+		t.Error(err)
+	}
+	run, err := histories.OpenRun(filepath.Join(store, "latest"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Info.Outcome != histories.Finished || run.Info.Deployment != "local" || run.Info.Model != "leadership" {
+		t.Errorf("run.json: %+v", run.Info)
+	}
+	// What the folder says by itself is what the run was judged by.
+	v, err := verdictOf(t.Context(), run, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Holds != checker.Holds || v.Verdict == checker.ClassDivergent || v.Reads == 0 {
+		t.Errorf("%s, promise %s, %d reads", v.Verdict, v.Holds, v.Reads)
+	}
+	h, err := run.History()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var faults []string
+	for _, f := range h.Faults {
+		faults = append(faults, f.F)
+	}
+	if got := strings.Join(faults, " "); !strings.HasPrefix(got, "start-kill-leader ") || !strings.HasSuffix(got, " final-reads") {
+		t.Errorf("faults: %s", got)
+	}
+}
+
+func TestLocalSettingsThatAreRefusedBeforeAnythingStarts(t *testing.T) {
+	tests := []struct {
+		rule string
+		args []string
+		want string
+	}{
+		{"a place that is none", []string{"--on=moon"}, "expected sim or local"},
+		{"a fault that is none", []string{"--on=local", "--faults=flood"}, `"flood"`},
+		{"no room for a fault", []string{"--on=local", "--time=2s"}, "no room"},
+		{"a guard that is none", []string{"--on=local", "--guards-off=luck"}, `"luck"`},
+	}
+	for _, test := range tests {
+		t.Run(test.rule, func(t *testing.T) {
+			store := filepath.Join(t.TempDir(), "store")
+			c := newRun()
+			c.SilenceUsage, c.SilenceErrors = true, true
+			c.SetArgs(append([]string{"kraft", "--store", store}, test.args...))
+			err := c.ExecuteContext(t.Context())
+			if exitCodeOf(err) != exitUsage || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v", err)
+			}
+			if found, _ := filepath.Glob(store); len(found) > 0 {
+				t.Error("a run was begun all the same")
+			}
+		})
+	}
+}

@@ -1,0 +1,316 @@
+package processes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/stalemate-io/stalemate/systems"
+	"github.com/stalemate-io/stalemate/systems/links"
+	"github.com/stalemate-io/stalemate/systems/local"
+	"github.com/stalemate-io/stalemate/systems/node"
+	"github.com/stalemate-io/stalemate/systems/tcp"
+)
+
+// Options say how to launch a cluster.
+type Options struct {
+	Settings
+	// Dir is the cluster's folder. What an earlier cluster left in it is
+	// removed.
+	Dir string
+	// Program and Args run a node: the arguments are followed by the role and
+	// --config with the file. Default is this program and "node".
+	Program string
+	Args    []string
+	// Store are the servers of the coordination service, if the system has
+	// one: host:port by name. Nodes reach each through a proxy of their own.
+	Store map[string]string
+}
+
+// Cluster is a toy system that runs as processes of this machine.
+type Cluster struct {
+	options Options
+	ids     []node.ID
+	nodes   map[node.ID]*process
+	mesh    *links.Mesh
+	admin   *tcp.Node
+}
+
+var _ systems.Cluster = (*Cluster)(nil)
+
+const (
+	// launchTimeout bounds a launch, and a restart, whose context does not.
+	launchTimeout = time.Minute
+	// launchAttempts is how many sets of ports are tried.
+	launchAttempts = 3
+)
+
+// Launch starts a cluster and returns once its brokers know who leads each
+// partition of its topic. Where it fails nothing is left running.
+func Launch(ctx context.Context, o Options) (*Cluster, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, launchTimeout)
+	defer cancel()
+	for attempt := 1; ; attempt++ {
+		c := newCluster(o)
+		err := c.launch(ctx)
+		if err == nil {
+			return c, nil
+		}
+		err = errors.Join(err, c.Close())
+		var died *DiedError
+		if attempt == launchAttempts || !errors.As(err, &died) || !died.portTaken() {
+			return nil, fmt.Errorf("launch of %d controllers and %d brokers of %s in %s: %w", o.Controllers, o.Brokers, o.System, o.Dir, err)
+		}
+	}
+}
+
+// complete fills in defaults, and says what nothing can be launched with.
+func (o Options) complete() (Options, error) {
+	o.Settings = o.withDefaults()
+	if err := o.Check(); err != nil {
+		return o, err
+	}
+	if o.System == "push" && len(o.Store) == 0 {
+		return o, errors.New("push keeps its state in ZooKeeper: expected the addresses of its servers")
+	}
+	var err error
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
+		return o, err
+	}
+	if o.Program == "" {
+		if o.Program, err = os.Executable(); err != nil {
+			return o, fmt.Errorf("this program's own file, to run nodes with: %w", err)
+		}
+		o.Args = []string{"node"}
+	}
+	return o, nil
+}
+
+func newCluster(o Options) *Cluster {
+	c := &Cluster{options: o, ids: o.IDs(), nodes: map[node.ID]*process{}}
+	names := c.Nodes()
+	for name := range o.Store {
+		names = append(names, name)
+	}
+	c.mesh = links.New(names...)
+	return c
+}
+
+func (c *Cluster) launch(ctx context.Context) error {
+	if err := c.install(); err != nil {
+		return err
+	}
+	var err error
+	if c.admin, err = c.newAdmin(); err != nil {
+		return err
+	}
+	for _, id := range c.ids {
+		if err := c.nodes[id].start(); err != nil {
+			return err
+		}
+	}
+	return c.awaitLeaders(ctx)
+}
+
+// install writes the nodes' folders and opens the proxies between them.
+func (c *Cluster) install() error {
+	ports, err := local.ReservePorts(len(c.ids))
+	if err != nil {
+		return err
+	}
+	defer ports.Release()
+	addresses := map[node.ID]string{}
+	for i, id := range c.ids {
+		addresses[id] = hostPort(ports.Numbers[i])
+	}
+	for _, id := range c.ids {
+		p := &process{id: id, address: addresses[id], dir: filepath.Join(c.options.Dir, string(id)), program: c.options.Program}
+		c.nodes[id] = p
+		config := NodeConfig{
+			Self: id, Cluster: c.options.Settings, Listen: p.address, Peers: map[node.ID]string{}, Advertised: addresses,
+			Disk: filepath.Join(p.dir, "disk"), Trace: filepath.Join(p.dir, "trace.jsonl"),
+		}
+		if err := c.connect(&config); err != nil {
+			return err
+		}
+		role, err := config.Role()
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(p.dir, "node.json")
+		p.args = append(slices.Clone(c.options.Args), role, "--config", file)
+		if err := errors.Join(os.RemoveAll(p.dir), os.MkdirAll(p.dir, 0o755)); err != nil {
+			return err
+		}
+		if err := config.write(file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// connect opens the proxies through which a node reaches the others and the
+// store.
+func (c *Cluster) connect(config *NodeConfig) error {
+	open := func(to, target string) (string, error) {
+		port, err := c.mesh.Open(links.Route{From: string(config.Self), To: to, Target: target})
+		return hostPort(port), err
+	}
+	for id, target := range config.Advertised {
+		if id == config.Self {
+			continue
+		}
+		address, err := open(string(id), target)
+		if err != nil {
+			return err
+		}
+		config.Peers[id] = address
+	}
+	for name, target := range c.options.Store {
+		address, err := open(name, target)
+		if err != nil {
+			return err
+		}
+		config.Store = append(config.Store, address)
+	}
+	return nil
+}
+
+func hostPort(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
+// Options are those of the launch with the defaults filled in.
+func (c *Cluster) Options() Options { return c.options }
+
+// Nodes lists the nodes, controllers first.
+func (c *Cluster) Nodes() []string {
+	names := make([]string, len(c.ids))
+	for i, id := range c.ids {
+		names[i] = string(id)
+	}
+	return names
+}
+
+// ClientAddr is the host:port at which clients reach a node, empty for a name
+// that is none. No link lies on the way.
+func (c *Cluster) ClientAddr(name string) string {
+	p, err := c.node(name)
+	if err != nil {
+		return ""
+	}
+	return p.address
+}
+
+// Log is the path of what a node prints, empty for a name that is none.
+func (c *Cluster) Log(name string) string {
+	p, err := c.node(name)
+	if err != nil {
+		return ""
+	}
+	return p.log()
+}
+
+// Kill ends a node as kill -9 does. It fails where the node does not run.
+func (c *Cluster) Kill(ctx context.Context, name string) error {
+	p, err := c.node(name)
+	if err != nil {
+		return err
+	}
+	return p.end(ctx, (*local.Process).Kill)
+}
+
+// Start brings a killed node back on its disk and returns once it answers. It
+// may not know yet what happened while it was away.
+func (c *Cluster) Start(ctx context.Context, name string) error {
+	p, err := c.node(name)
+	if err != nil {
+		return err
+	}
+	if err := p.start(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, launchTimeout)
+	defer cancel()
+	return c.awaitAnswer(ctx, p)
+}
+
+// Pause stops a node's execution until Resume; its connections stay open.
+func (c *Cluster) Pause(_ context.Context, name string) error {
+	p, err := c.node(name)
+	if err != nil {
+		return err
+	}
+	return p.setPaused(true, (*local.Process).Pause)
+}
+
+// Resume lets a paused node go on. Resuming one that is not paused is no error.
+func (c *Cluster) Resume(_ context.Context, name string) error {
+	p, err := c.node(name)
+	if err != nil {
+		return err
+	}
+	return p.setPaused(false, (*local.Process).Resume)
+}
+
+// Links gives the links between the nodes, and between them and the servers of
+// the store by their names; those of clients cannot be broken.
+func (c *Cluster) Links() systems.Links { return c.mesh }
+
+// Died says which nodes ended by themselves, nil where none did.
+func (c *Cluster) Died() error {
+	var errs []error
+	for _, id := range c.ids {
+		errs = append(errs, c.nodes[id].died())
+	}
+	return errors.Join(errs...)
+}
+
+// Stop has every node leave in good order, so that its disk and its trace can be
+// read. Those that have not left when ctx is over are killed.
+func (c *Cluster) Stop(ctx context.Context) error {
+	return c.each(func(p *process) error {
+		if p.asleep() == errStopped {
+			return nil
+		}
+		return p.end(ctx, (*local.Process).Terminate)
+	})
+}
+
+// Close kills every node, paused ones too, and closes the links.
+func (c *Cluster) Close() error {
+	err := c.each((*process).close)
+	if c.admin != nil {
+		err = errors.Join(err, c.admin.Close())
+	}
+	return errors.Join(err, c.mesh.Close())
+}
+
+// each does something to all nodes at once.
+func (c *Cluster) each(do func(*process) error) error {
+	var wg sync.WaitGroup
+	errs := make([]error, len(c.ids))
+	for i, id := range c.ids {
+		if p := c.nodes[id]; p != nil {
+			wg.Go(func() { errs[i] = do(p) })
+		}
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func (c *Cluster) node(name string) (*process, error) {
+	if p, ok := c.nodes[node.ID(name)]; ok {
+		return p, nil
+	}
+	return nil, fmt.Errorf("no node %q: want one of %v", name, c.ids)
+}

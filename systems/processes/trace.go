@@ -1,0 +1,24 @@
+package processes
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/stalemate-io/stalemate/systems/tcp"
+)
+
+// Trace gives what happened inside the nodes, in order of time.
+func (c *Cluster) Trace() ([]tcp.Entry, error) {
+	var all []tcp.Entry
+	for _, id := range c.ids {
+		entries, err := tcp.ReadTrace(filepath.Join(c.nodes[id].dir, "trace.jsonl"))
+		if err != nil {
+			return nil, fmt.Errorf("trace of %s: %w", id, err)
+		}
+		all = append(all, entries...)
+	}
+	slices.SortStableFunc(all, func(a, b tcp.Entry) int { return cmp.Compare(a.Time, b.Time) })
+	return all, nil
+}
