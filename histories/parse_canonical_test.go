@@ -1,6 +1,7 @@
 package histories
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -65,4 +66,26 @@ func TestCanonicalLinesReadAlike(t *testing.T) {
 	if taken == 0 || left == 0 {
 		t.Fatalf("%d lines were taken by the short way and %d left: one of the two was never tried", taken, left)
 	}
+}
+
+// TestDigitsAreCountedAndJoined holds the joining of digits against the standard
+// library, for every length of number and byte behind it.
+func TestDigitsAreCountedAndJoined(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`[0-9]{0,8}`).Draw(t, "digits")
+		behind := rapid.SliceOfN(rapid.Byte(), 8, 8).Draw(t, "behind")
+		want := len(text)
+		for _, c := range behind[:8-len(text)] {
+			if c < '0' || c > '9' {
+				break
+			}
+			want++
+		}
+		b := append([]byte(text), behind...)
+		n, length := digits(b)
+		wanted, _ := strconv.ParseInt(string(b[:want]), 10, 64)
+		if length != want || n != wanted {
+			t.Fatalf("%q: %d digits that make %d, want %d that make %d", b, length, n, want, wanted)
+		}
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"slices"
 	"sync"
 )
@@ -71,7 +70,7 @@ func ReadHistory(r io.Reader, o ReadOptions) (*History, error) { return read(r, 
 
 func read(r io.Reader, o ReadOptions, size int64) (*History, error) {
 	b := new(Builder)
-	summary, err := readLines(r, o, func(e *Event, line int) error {
+	summary, err := readLines(r, o, anyGoroutine, func(e *Event, line int) error {
 		// From the first lines of a file its number of events can be told.
 		if b.events == 200 && line > 100 && size > 0 {
 			b.Expect(int(size) / leastEventBytes / 2)
@@ -98,11 +97,21 @@ const leastEventBytes = 60
 // Index is as in the source, or the position where the source has none. An error
 // of take ends the reading and is returned.
 func ReadEvents(r io.Reader, o ReadOptions, take func(*Event) error) (Summary, error) {
-	return readLines(r, o, func(e *Event, _ int) error { return take(e) })
+	return readLines(r, o, callersGoroutine, func(e *Event, _ int) error { return take(e) })
 }
 
-func readLines(r io.Reader, o ReadOptions, take func(e *Event, line int) error) (Summary, error) {
-	s, err := readSource(r, o, take)
+// goroutine says from where events are taken: one after another in any case.
+type goroutine bool
+
+const (
+	callersGoroutine goroutine = false
+	// anyGoroutine spares each event the way from one processor's cache to
+	// another's.
+	anyGoroutine goroutine = true
+)
+
+func readLines(r io.Reader, o ReadOptions, where goroutine, take func(e *Event, line int) error) (Summary, error) {
+	s, err := readSource(r, o, where, take)
 	return s, nameInput(err, o.Name)
 }
 
@@ -119,7 +128,7 @@ func nameInput(err error, name string) error {
 	return err
 }
 
-func readSource(r io.Reader, o ReadOptions, take func(e *Event, line int) error) (Summary, error) {
+func readSource(r io.Reader, o ReadOptions, where goroutine, take func(e *Event, line int) error) (Summary, error) {
 	src, err := openSource(r)
 	if err != nil {
 		return Summary{}, err
@@ -132,7 +141,7 @@ func readSource(r io.Reader, o ReadOptions, take func(e *Event, line int) error)
 		}
 	}
 	var order indexOrder
-	end, err := decode(src, summary.Format, func(e *Event, line int) error {
+	end, err := decode(src, summary.Format, where, func(e *Event, line int) error {
 		if err := order.check(e, line); err != nil {
 			return err
 		}
@@ -159,49 +168,32 @@ func readSource(r io.Reader, o ReadOptions, take func(e *Event, line int) error)
 }
 
 // decode runs the decoder of a format and gives the events to take in order.
-func decode(src *source, format Format, take func(e *Event, line int) error) (ending, error) {
+func decode(src *source, format Format, where goroutine, take func(e *Event, line int) error) (ending, error) {
+	readers := map[Format]func(*window, *stream) (ending, error){JSON: readJSON, EDN: readEDN, Text: readText}
+	switch {
+	case format == JSONL:
+		return decodeJSONL(src, where, take)
+	case readers[format] == nil:
+		return ending{}, fmt.Errorf("expected a format to read, found %s", format)
+	}
 	quit := make(chan struct{})
-	var workers sync.WaitGroup
-	defer workers.Wait()
+	var decoder sync.WaitGroup
+	defer decoder.Wait()
 	defer close(quit)
-	// Batches in flight are few, so that memory stays small and what one worker
-	// wrote is still in the cache when the taker reads it.
-	ahead := 2 * runtime.GOMAXPROCS(0)
-	order := make(chan *batch, ahead)
-	free := make(chan *batch, ahead+4)
+	order, free := make(chan *batch, batchesAhead), make(chan *batch, 2*batchesAhead)
 	var end ending
 	var endErr error
-	start := func(run func() error) {
-		workers.Go(func() {
-			endErr = run()
-			close(order)
-		})
-	}
-	switch format {
-	case JSONL:
-		work := make(chan *batch, ahead)
-		for range min(runtime.GOMAXPROCS(0), 8) {
-			workers.Go(func() { decodeLines(work) })
-		}
-		start(func() error { return cutLines(src, work, order, free, quit) })
-		return takeLines(order, free, take, &endErr)
-	case JSON, EDN, Text:
-		readers := map[Format]func(*window, *stream) (ending, error){JSON: readJSON, EDN: readEDN, Text: readText}
-		start(func() (err error) {
-			s := &stream{out: order, free: free, quit: quit}
-			end, err = readers[format](newWindow(src), s)
-			if err != errStopped {
-				if flushErr := s.flush(); flushErr != nil {
-					err = flushErr
-				}
+	decoder.Go(func() {
+		defer close(order)
+		s := &stream{out: order, free: free, quit: quit}
+		end, endErr = readers[format](newWindow(src), s)
+		if endErr != errStopped {
+			if err := s.flush(); err != nil {
+				endErr = err
 			}
-			return err
-		})
-	default:
-		return end, fmt.Errorf("expected a format to read, found %s", format)
-	}
+		}
+	})
 	for b := range order {
-		<-b.done
 		if err := b.give(take); err != nil {
 			return end, err
 		}
@@ -225,42 +217,6 @@ func recycle(free chan<- *batch, b *batch) {
 	case free <- b:
 	default:
 	}
-}
-
-// takeLines takes the batches of JSONL and looks after the closing line.
-func takeLines(order <-chan *batch, free chan<- *batch, take func(e *Event, line int) error, endErr *error) (ending, error) {
-	var end ending
-	events, closing, cut := 0, -1, false
-	for b := range order {
-		<-b.done
-		if closing >= 0 && len(b.events) > 0 {
-			return end, &InputError{Line: b.lines[0], Message: "expected nothing after the closing line, found more"}
-		}
-		if err := b.give(take); err != nil {
-			return end, err
-		}
-		events += len(b.events)
-		closing = max(closing, b.closing)
-		if b.err == errCut {
-			cut = true
-		} else if b.err != nil {
-			return end, b.err
-		}
-		recycle(free, b)
-	}
-	switch {
-	case *endErr != nil:
-		return end, *endErr
-	case cut:
-		end.warnings = append(end.warnings, cutWarning)
-	case closing < 0:
-		end.warnings = append(end.warnings, "there is no closing line, so the history may be cut off; everything found was read")
-	case closing != events:
-		end.warnings = append(end.warnings, fmt.Sprintf("the closing line tells of %d events but there are %d; some are missing or too many", closing, events))
-	default:
-		end.whole = true
-	}
-	return end, nil
 }
 
 // splitKey takes the value of a client's event for [key value]. A fail or info

@@ -4,19 +4,66 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"runtime"
+	"sync"
 )
 
-// Lines of JSONL are decoded by several workers at once: a line end cannot
-// stand inside a JSON string, so the text may be cut at any of them.
+// decodeJSONL has lines decoded by several workers at once: a line end cannot
+// stand inside a JSON string, so the text may be cut at any of them. Each worker
+// waits for its batch's turn, and then gives the events to take itself or hands
+// them to the caller's goroutine.
+func decodeJSONL(src io.Reader, where goroutine, take func(e *Event, line int) error) (ending, error) {
+	workers := min(runtime.GOMAXPROCS(0), 8)
+	d := &lineDecoder{
+		work:  make(chan *batch, batchesAhead),
+		free:  make(chan *batch, 2*(batchesAhead+workers)),
+		quit:  make(chan struct{}),
+		taker: lineTaker{take: take, closing: -1},
+	}
+	if where == callersGoroutine {
+		d.order = make(chan *batch, batchesAhead)
+	}
+	var cutter, decoders sync.WaitGroup
+	var readErr error
+	cutter.Go(func() { readErr = d.cutLines(src) })
+	for range workers {
+		decoders.Go(d.decodeLines)
+	}
+	if d.order != nil {
+		cutter.Go(func() {
+			decoders.Wait()
+			close(d.order)
+		})
+		for b := range d.order {
+			d.deliver(b)
+		}
+	}
+	decoders.Wait()
+	cutter.Wait()
+	if d.taker.err == nil && readErr != nil {
+		return ending{}, readErr
+	}
+	return d.taker.ending()
+}
 
-// cutLines reads the source and hands out batches of whole lines, to a worker
-// and, in order, to the taker.
-func cutLines(r io.Reader, work, order chan<- *batch, free <-chan *batch, quit <-chan struct{}) error {
-	defer close(work)
+// lineDecoder is the decoding of one source of JSONL.
+type lineDecoder struct {
+	work  chan *batch   // to decode, in order
+	order chan *batch   // decoded, in order, for the caller; nil where workers take
+	free  chan *batch   // to be used again
+	quit  chan struct{} // closed once nothing more is taken
+	taker lineTaker     // belongs to whoever's turn it is
+}
+
+// cutLines reads the source and hands out batches of whole lines.
+func (d *lineDecoder) cutLines(r io.Reader) error {
+	defer close(d.work)
 	base := 0
 	var rest []byte
+	var before chan struct{}
 	for {
-		b := newBatch(free)
+		b := newBatch(d.free)
+		b.before, before = before, b.done
 		b.text = append(b.text[:0], rest...)
 		last, err := fillLines(r, b)
 		if err != nil {
@@ -30,17 +77,96 @@ func cutLines(r io.Reader, work, order chan<- *batch, free <-chan *batch, quit <
 		}
 		b.base = base
 		base += bytes.Count(b.text, []byte{'\n'})
-		for _, to := range []chan<- *batch{work, order} {
-			select {
-			case to <- b:
-			case <-quit:
-				return errStopped
-			}
+		select {
+		case d.work <- b:
+		case <-d.quit:
+			return errStopped
 		}
 		if last {
 			return nil
 		}
 	}
+}
+
+// decodeLines decodes batches and passes each on in its turn.
+func (d *lineDecoder) decodeLines() {
+	in := new(interner)
+	for b := range d.work {
+		b.decode(in)
+		if b.before != nil {
+			select {
+			case <-b.before:
+			case <-d.quit:
+				return
+			}
+		}
+		done := b.done
+		if d.order == nil {
+			d.deliver(b)
+		} else {
+			select {
+			case d.order <- b:
+			case <-d.quit:
+			}
+		}
+		// A batch that is used again has the same channel; it is not done
+		// before the one that waits here now.
+		done <- struct{}{}
+	}
+}
+
+// deliver gives the batch to whoever takes the events, unless an error ended
+// that.
+func (d *lineDecoder) deliver(b *batch) {
+	if d.taker.err != nil {
+		return
+	}
+	if d.taker.err = d.taker.batch(b); d.taker.err != nil {
+		close(d.quit)
+		return
+	}
+	recycle(d.free, b)
+}
+
+// lineTaker takes the batches in order and looks after the closing line.
+type lineTaker struct {
+	take    func(e *Event, line int) error
+	events  int
+	closing int // what the closing line says, or -1
+	cut     bool
+	err     error
+}
+
+func (t *lineTaker) batch(b *batch) error {
+	if t.closing >= 0 && len(b.events) > 0 {
+		return &InputError{Line: b.lines[0], Message: "expected nothing after the closing line, found more"}
+	}
+	if err := b.give(t.take); err != nil {
+		return err
+	}
+	t.events += len(b.events)
+	t.closing = max(t.closing, b.closing)
+	if b.err == errCut {
+		t.cut = true
+		return nil
+	}
+	return b.err
+}
+
+func (t *lineTaker) ending() (end ending, err error) {
+	switch {
+	case t.err != nil:
+		return end, t.err
+	case t.cut:
+		end.warnings = append(end.warnings, cutWarning)
+	case t.closing < 0:
+		end.warnings = append(end.warnings, "there is no closing line, so the history may be cut off; everything found was read")
+	case t.closing != t.events:
+		end.warnings = append(end.warnings, fmt.Sprintf("the closing line tells of %d events but there are %d; some are missing or too many", t.closing, t.events))
+	default:
+		end.whole = true
+	}
+	return end, nil
 }
 
 // fillLines reads until the text has a line end and is long enough; last is
@@ -65,15 +191,6 @@ func fillLines(r io.Reader, b *batch) (last bool, err error) {
 			return false, nil
 		}
 		size *= 2
-	}
-}
-
-// decodeLines decodes the batches it is given.
-func decodeLines(work <-chan *batch) {
-	in := new(interner)
-	for b := range work {
-		b.decode(in)
-		b.done <- struct{}{}
 	}
 }
 

@@ -11,13 +11,14 @@ import (
 // of the source.
 type batch struct {
 	events []Event
-	lines  []int         // the source line of each event
-	done   chan struct{} // has an element once the rest may be read
+	lines  []int // the source line of each event
 
-	text    []byte // JSONL: the lines to decode
-	base    int    // JSONL: how many lines are before text
-	closing int    // JSONL: what the closing line says, or -1
-	err     error  // what follows the events instead of more of them
+	done    chan struct{} // JSONL: has an element once the events were taken
+	before  chan struct{} // JSONL: done of the batch before, nil for the first
+	text    []byte        // JSONL: the lines to decode
+	base    int           // JSONL: how many lines are before text
+	closing int           // JSONL: what the closing line says, or -1
+	err     error         // what follows the events instead of more of them
 }
 
 // batchEvents is how many events a batch has, and batchBytes how long its text
@@ -27,6 +28,10 @@ const (
 	batchEvents = 1024
 	batchBytes  = 1 << 17
 )
+
+// batchesAhead is how many batches may wait to be taken. They are few, so that
+// memory stays small and what was decoded is still in the cache.
+const batchesAhead = 4
 
 // ending is how a source ended.
 type ending struct {
@@ -71,7 +76,6 @@ func (s *stream) flush() error {
 	if s.now == nil {
 		return nil
 	}
-	s.now.done <- struct{}{}
 	select {
 	case s.out <- s.now:
 		s.now = nil
