@@ -26,7 +26,7 @@ export RAPID_SEED ?= 1
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build demo test unit bench lint fuzz mutants clean help
+.PHONY: build demo test test-browser unit bench lint fuzz mutants clean help
 
 build: $(BIN)
 
@@ -45,6 +45,11 @@ test: build
 	$(GO) test $(RACE) -timeout 20m $(LIVE)
 	STALEMATE_FUZZ_HISTORIES=50 $(GO) test $(RACE) -short -timeout 20m $(PURE)
 	$(GO) test -timeout 20m $(PURE)
+
+# The report in a real browser. make test looks at it too where there is one.
+test-browser:
+	scripts/ensure-chromium
+	$(GO) test -run Browser ./reports/html
 
 # Everything that needs no server.
 unit:
@@ -78,4 +83,4 @@ clean:
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
-	@echo "make build, unit, bench, lint, fuzz, mutants, clean"
+	@echo "make build, unit, test-browser, bench, lint, fuzz, mutants, clean"

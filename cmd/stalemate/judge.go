@@ -27,6 +27,7 @@ func judge(c *cobra.Command, run *histories.Run, timeout time.Duration, asJSON b
 	if err := f.print(c, r, false, textStyle(c.OutOrStdout())); err != nil {
 		return &exitError{exitFailed, err}
 	}
+	leavePage(c, run, r.verdict, asJSON)
 	if code := r.code(); code != exitHolds {
 		return &exitError{code: code}
 	}

@@ -121,12 +121,18 @@ func (r *reported) html() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// writePage puts report.html into the folder of a run that has been judged.
-func writePage(run *histories.Run, v *checker.Verdict) error {
+// leavePage puts report.html into the folder of a run that has been judged, and
+// says where. A page that cannot be written takes nothing from the verdict.
+func leavePage(c *cobra.Command, run *histories.Run, v *checker.Verdict, quiet bool) {
 	f := reportFormats["html"]
 	text, err := f.write(&reported{run, v})
-	if err != nil {
-		return err
+	if err == nil {
+		err = run.WriteFile(f.file, text)
 	}
-	return run.WriteFile(f.file, text)
+	switch {
+	case err != nil:
+		fmt.Fprintln(c.ErrOrStderr(), "the report could not be written:", err)
+	case !quiet:
+		fmt.Fprintf(c.OutOrStdout(), "\nreport %s\n", run.Path(f.file))
+	}
 }

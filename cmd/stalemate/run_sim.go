@@ -119,6 +119,7 @@ func (f *simFlags) print(c *cobra.Command, run *histories.Run, v *checker.Verdic
 	if err != nil {
 		return &exitError{exitFailed, err}
 	}
+	leavePage(c, run, v, f.json)
 	if code := r.code(); code != exitHolds {
 		return &exitError{code: code}
 	}

@@ -97,8 +97,8 @@ func hostileHistory(t *testing.T) *histories.History {
 	return r.history()
 }
 
-// input judges a history and makes a report's input of it.
-func input(t *testing.T, name string, h *histories.History) Input {
+// testInput judges a history and makes a report's input of it.
+func testInput(t *testing.T, name string, h *histories.History) Input {
 	t.Helper()
 	v, err := checker.Check(h, checker.Options{})
 	if err != nil {

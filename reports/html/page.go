@@ -14,8 +14,8 @@ import (
 	"github.com/stalemate-io/stalemate/histories"
 )
 
-// page is what the template shows.
-type page struct {
+// pageView is what the template shows.
+type pageView struct {
 	Title, Subtitle string
 	Class           string // of the verdict, for its colour
 	Word, Sentence  string
@@ -59,10 +59,10 @@ type convergenceRow struct {
 
 type setting struct{ Name, Value string }
 
-func newPage(in Input, line *checker.Timeline, limit int) (*page, error) {
+func newPage(in Input, line *checker.Timeline, limit int) (*pageView, error) {
 	v := in.Verdict
 	c := newClock(in.History)
-	p := &page{
+	p := &pageView{
 		Title: in.Name, Class: string(v.Verdict), Word: word(v.Verdict),
 		Anomalies: newAnomalies(in, line, c), Warnings: slices.Concat(v.Warnings, in.History.Warnings),
 		Faults: len(line.Faults), Timed: c.timed, Replay: replay(in.Info),
@@ -95,7 +95,7 @@ func newPage(in Input, line *checker.Timeline, limit int) (*page, error) {
 // policy is the page's Content-Security-Policy: nothing from elsewhere, and no
 // script but the page's own and those of porcupine's drawings, which are shown in
 // a frame that inherits it.
-func (p *page) policy() template.HTMLAttr {
+func (p *pageView) policy() template.HTMLAttr {
 	hashes := []string{scriptHash([]byte(script))}
 	for _, a := range p.Anomalies {
 		hashes = append(hashes, scriptHashes(a.page)...)
@@ -118,7 +118,7 @@ func word(c checker.Class) string {
 
 // sentence says the verdict, and whether the promises were kept. Where a path
 // broke its promise, that is what the sentence is about.
-func (p *page) sentence(in Input) {
+func (p *pageView) sentence(in Input) {
 	v := in.Verdict
 	p.Sentence = upper(v.Reason)
 	p.PromiseKept = string(v.Answer())
@@ -197,7 +197,7 @@ func logText(w *checker.WithLog) string {
 	return text + "."
 }
 
-func (p *page) facts(v *checker.Verdict, line *checker.Timeline) {
+func (p *pageView) facts(v *checker.Verdict, line *checker.Timeline) {
 	ops, reads, stale, worst, behind := 0, 0, 0, 0.0, 0.0
 	kinds := make(map[string]int)
 	for _, x := range pathsOf(v) {
@@ -241,7 +241,7 @@ func short(x float64) string {
 	return fmt.Sprintf("%.1f", x)
 }
 
-func (p *page) tables(v *checker.Verdict) {
+func (p *pageView) tables(v *checker.Verdict) {
 	paths := pathsOf(v)
 	for _, x := range paths {
 		r := pathRow{
@@ -294,7 +294,7 @@ func held(a checker.Answer) string {
 }
 
 // settings lists all that decided the run and the verdict.
-func (p *page) settings(in Input) {
+func (p *pageView) settings(in Input) {
 	addTo := func(name, value string) {
 		if value != "" {
 			p.Settings = append(p.Settings, setting{name, value})

@@ -76,14 +76,14 @@ func (p *picture) pack(anomalies []*anomaly) (string, error) {
 	c := &columns{}
 	p.operations(c)
 	p.orders(c)
+	pages := drawings(anomalies)
 	header := map[string]any{
 		"timed": p.timed, "end": p.end, "total": len(h.Operations), "count": len(p.chosen),
 		"functions": h.Functions, "nodes": h.Nodes, "paths": h.Paths, "keys": keyTexts(h),
 		"values": p.texts, "faults": p.faults(), "anomalies": p.anomalies(anomalies),
 		"leaders": leaders(p.texts), "pathOrder": pathOrder(p.in.Verdict), "broken": p.broken(),
+		"drawingHead": pages.head, "drawingTail": pages.tail, "drawings": pages.middles,
 	}
-	pages := drawings(anomalies)
-	header["drawingHead"], header["drawingTail"], header["drawings"] = pages.head, pages.tail, pages.middles
 	return c.pack(header)
 }
 

@@ -31,8 +31,8 @@ type band struct {
 type series struct{ Name, Class, Path string }
 
 type note struct {
-	X, Y float64
-	Text string
+	X, Y         float64
+	Text, Anchor string
 }
 
 // The area of every plot, in units of its view box.

@@ -107,8 +107,8 @@ func distribution(lags []float64) *plot {
 		at   float64
 	}{{"p50", 0.5}, {"p99", 0.99}, {"max", 1}} {
 		v := quantile(lags, q.at)
-		n := note{X: x(v), Y: p.Top - 3, Text: q.name}
-		if n.X < room+26 {
+		n := note{X: x(v), Y: p.Top - 3, Text: q.name, Anchor: "middle"}
+		if n.X < room+30 {
 			n.Text = ""
 		} else {
 			room = n.X

@@ -61,7 +61,7 @@ func columnOf(t *testing.T, header map[string]any, body []byte, name string) []i
 }
 
 func TestPageAsksNothingOfTheNetwork(t *testing.T) {
-	page := render(t, input(t, "hostile", hostileHistory(t)), MaxDrawn)
+	page := render(t, testInput(t, "hostile", hostileHistory(t)), MaxDrawn)
 	for _, forbidden := range []string{`src="`, `href="h`, "@import", "url(h", "fetch(", "XMLHttpRequest", "WebSocket"} {
 		// Of what the history says, quotes and brackets are escaped, so that its
 		// texts cannot be meant.
@@ -75,7 +75,7 @@ func TestPageAsksNothingOfTheNetwork(t *testing.T) {
 }
 
 func TestValuesAreNoMarkup(t *testing.T) {
-	in := input(t, hostile[0], hostileHistory(t))
+	in := testInput(t, hostile[0], hostileHistory(t))
 	in.Info = &histories.RunInfo{
 		Name: hostile[0], System: hostile[1], Settings: map[string]string{hostile[2]: hostile[3]},
 		Versions: map[string]string{hostile[4]: hostile[0]}, Command: []string{"stalemate", "run", hostile[0]}, Error: hostile[2],
@@ -95,7 +95,7 @@ func TestValuesAreNoMarkup(t *testing.T) {
 }
 
 func TestPolicyNamesTheScriptThatThePageHas(t *testing.T) {
-	page := render(t, input(t, "x", hostileHistory(t)), MaxDrawn)
+	page := render(t, testInput(t, "x", hostileHistory(t)), MaxDrawn)
 	scripts := scriptHashes([]byte(page))
 	if len(scripts) != 1 || !strings.Contains(page, scripts[0]) {
 		t.Errorf("the policy does not name the script's hash %v", scripts)
@@ -104,7 +104,7 @@ func TestPolicyNamesTheScriptThatThePageHas(t *testing.T) {
 
 func TestThinningHidesNoAnomalyAndNoChange(t *testing.T) {
 	h := longHistory(t, 12_000)
-	in := input(t, "long", h)
+	in := testInput(t, "long", h)
 	const limit = 5_000
 	header, body := carried(t, render(t, in, limit))
 	index := columnOf(t, header, body, "index")
@@ -194,7 +194,7 @@ func TestHistoryWithoutTimesIsDrawnByPosition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := render(t, input(t, "edn", h), MaxDrawn)
+	page := render(t, testInput(t, "edn", h), MaxDrawn)
 	header, _ := carried(t, page)
 	if header["timed"] != false || !strings.Contains(page, "no times") {
 		t.Error("the page does not say that the history has no times")

@@ -19,7 +19,7 @@ function palette() {
 function layout(scene) {
   const single = scene.lanes.keys.length === 1;
   scene.gutter = scene.width < 560 ? 66 : 108;
-  scene.rowHeight = single ? 26 : Math.max(6, Math.min(12, Math.floor(84 / Math.max(1, scene.lanes.keys.length))));
+  scene.rowHeight = single ? 34 : Math.max(6, Math.min(12, Math.floor(84 / Math.max(1, scene.lanes.keys.length))));
   let y = AXIS + (scene.data.faults.length ? FAULTS : 0) + 4;
   const height = scene.rowHeight * scene.lanes.keys.length;
   scene.truthY = y;
@@ -113,18 +113,18 @@ function drawFaults(scene) {
 }
 
 // label writes an answer into its box where there is room for it.
-function label(scene, text, x1, x2, y, h) {
+function label(scene, text, x1, x2, y, h, color) {
   const left = Math.max(x1, scene.gutter) + 4, room = Math.min(x2, scene.width) - left - 2;
   if (h < 14 || room < 14) return;
   const { ctx, colors } = scene;
   ctx.font = '11.5px ' + colors.sans;
-  ctx.fillStyle = colors.ink;
+  ctx.fillStyle = color || colors.ink;
   let t = text;
   if (ctx.measureText(t).width > room) {
     t = t.slice(0, Math.max(1, Math.floor(room / 6.5)));
     if (ctx.measureText(t).width > room) return;
   }
-  ctx.fillText(t, left, y + h / 2);
+  ctx.fillText(t, left, y + h - 12);
 }
 
 function strip(scene, text, x, w, y, h) {
@@ -192,7 +192,7 @@ function drawRow(scene, row, y) {
       ctx.fillRect(a, y, Math.max(Math.min(asked, x2 - gap) - a, 2), h);
     }
     strip(scene, data.values[row.value[n]], x1, x2 - x1 - gap, y, h);
-    label(scene, data.values[row.value[n]], x1, x2, y, h);
+    label(scene, data.values[row.value[n]], x1, x2, y, h, grave === 2 ? colors.paper : grave === 1 ? '#1d2126' : colors.ink);
   }
   flush();
 }
@@ -205,7 +205,7 @@ function drawMarks(scene, row, y) {
   const last = Math.min(row.ops.length, firstOp(data, row, scene.to) + 1);
   const tall = scene.rowHeight >= 20;
   const ticked = tall && last - first < scene.width / 5;
-  const size = tall ? 4 : 2.6, middle = y + (scene.rowHeight - 2) / 2 + (tall ? -5 : 0);
+  const size = tall ? 4 : 2.6, middle = tall ? y + 7 : y + (scene.rowHeight - 2) / 2;
   let dot = -1e9, diamond = -1e9;
   for (let k = first; k < last; k++) {
     const i = row.ops[k], x = scene.x(end(data, i));
