@@ -85,7 +85,7 @@ func (s *scanner) integer() int64 {
 		n = n*10 + int64(s.rest[i]-'0')
 		i++
 	}
-	if i == 0 || i > 18 || s.rest[0] == '0' && i > 1 || i == len(s.rest) || s.rest[i] != ',' && s.rest[i] != '}' && s.rest[i] != ']' {
+	if i == 0 || i > 18 || s.rest[0] == '0' && i > 1 || i == len(s.rest) || s.rest[i] != ',' && s.rest[i] != '}' && s.rest[i] != ']' && s.rest[i] != ' ' {
 		s.ok = false
 		return 0
 	}

@@ -85,6 +85,10 @@ func readEDNEvent(w *window, s *stream, p *ednParser, c byte) error {
 	if err != nil {
 		return err
 	}
+	if n, ok := plainEDN(p.buf[p.pos:], p.intern, e); ok {
+		p.pos += n
+		return nil
+	}
 	if err := p.event(e); err != nil {
 		s.drop()
 		return err

@@ -145,12 +145,15 @@ func (w *window) pass(pos int) {
 // lineAt gives the line, and the bytes before it on that line, of a position at
 // or after pos.
 func (w *window) lineAt(pos int) (line, col int) {
-	passed := w.buf[w.pos:pos]
-	n := bytes.Count(passed, []byte{'\n'})
-	if n == 0 {
-		return w.line, w.col + len(passed)
+	line, start := w.line, w.pos-w.col
+	for at := w.pos; ; line++ {
+		n := bytes.IndexByte(w.buf[at:pos], '\n')
+		if n < 0 {
+			return line, pos - start
+		}
+		at += n + 1
+		start = at
 	}
-	return w.line + n, len(passed) - 1 - bytes.LastIndexByte(passed, '\n')
 }
 
 // inputError places a syntax error.
