@@ -87,22 +87,28 @@ function drawAxis(scene) {
   }
 }
 
+// drawFaults shades when some fault was active, once however many there were, and
+// the lanes of their targets once more.
 function drawFaults(scene) {
   const { ctx, data, colors } = scene;
+  const seen = data.faults.filter((f) => f.to >= scene.from && f.from <= scene.to);
+  const shade = (faults, y, h) => {
+    ctx.beginPath();
+    for (const f of faults) ctx.rect(scene.x(f.from), y, Math.max(scene.x(f.to) - scene.x(f.from), 1.5), h);
+    ctx.fillStyle = colors.fault;
+    ctx.fill();
+  };
+  shade(seen, AXIS, scene.height);
+  for (const lane of scene.lanes.lanes) {
+    shade(seen.filter((f) => lane.node && f.targets && f.targets.includes(lane.node)), lane.y - 4, scene.rowHeight * lane.rows.length + 6);
+  }
   ctx.font = '11px ' + colors.sans;
   ctx.textAlign = 'left';
   let room = -1e9;
-  for (const f of data.faults) {
-    if (f.to < scene.from || f.from > scene.to) continue;
-    const x = scene.x(f.from), w = Math.max(scene.x(f.to) - x, 1.5);
-    ctx.fillStyle = colors.fault;
-    ctx.fillRect(x, AXIS, w, scene.height);
-    for (const lane of scene.lanes.lanes) {
-      if (f.targets && f.targets.includes(lane.node)) ctx.fillRect(x, lane.y - 3, w, scene.rowHeight * lane.rows.length + 6);
-    }
+  for (const f of seen) {
+    const x = scene.x(f.from), at = Math.max(x, scene.gutter) + 4;
     ctx.fillStyle = colors.faultLine;
     ctx.fillRect(x, AXIS, 1, scene.height);
-    const at = Math.max(x, scene.gutter) + 4;
     const text = f.name + (f.targets && f.targets.length ? ' ' + f.targets.join(' ') : '');
     if (at > room) {
       ctx.fillStyle = colors.soft;

@@ -77,9 +77,13 @@ async function start() {
     recolour();
   });
   dark.addEventListener('change', recolour);
-  window.addEventListener('beforeprint', () => { scene.colors = palette(); resize(scene); draw(scene); });
+  // Paper is light whatever the screen is.
+  window.addEventListener('beforeprint', () => {
+    document.documentElement.classList.remove('dark');
+    scene.colors = palette();
+    draw(scene);
+  });
   window.addEventListener('afterprint', recolour);
-  window.matchMedia('print').addEventListener('change', () => { scene.colors = palette(); draw(scene); });
   new ResizeObserver(() => { if (resize(scene)) redraw(); }).observe(byID('frame'));
   byID('tools').hidden = false;
   rebuild();
