@@ -11,7 +11,7 @@ RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
 # Packages whose tests search and simulate: the race detector makes them ten times
 # slower and has little to find, so it sees a part of their tests and all of the
 # others'.
-PURE := ./checker ./internal/... ./scenarios ./systems/kraft/... ./systems/push ./systems/sim
+PURE := ./checker ./internal/... ./reports/html ./scenarios ./systems/kraft/... ./systems/push ./systems/sim
 LIVE = $(filter-out $(shell $(GO) list $(PURE)),$(shell $(GO) list ./...))
 
 # How long each fuzz target runs, how many random histories of each model are
