@@ -7,9 +7,15 @@ import "sync"
 // left, each of which becomes a struct. So large requests are decoded a few at a
 // time, whoever sends them.
 
-// decodingBudget is how many bytes of requests are decoded at a time. At a few
-// hundred bytes of memory for each, that bounds what hostile requests can hold.
-const decodingBudget = 1 << 20
+const (
+	// maxRequest is how many bytes a request may have: far more than any that
+	// nodes send, and as much as Kafka's producers put into one by default.
+	maxRequest = 1 << 20
+	// decodingBudget is how many bytes are decoded at a time, from however many
+	// connections, and perByte how many bytes of memory each may take.
+	decodingBudget = maxRequest
+	perByte        = 128
+)
 
 // budget is a number of bytes that many share.
 type budget struct {

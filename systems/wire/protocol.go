@@ -90,6 +90,9 @@ type pending struct {
 // so in the way of the protocol; an error where the protocol has no such answer, or
 // where the bytes are no request: the connection must end, as Kafka ends it.
 func (p *Protocol) ParseRequest(frame []byte) (tcp.Request, error) {
+	if len(frame) > maxRequest {
+		return tcp.Request{}, fmt.Errorf("request of %d bytes: expected at most %d", len(frame), maxRequest)
+	}
 	h, body, err := parseHeader(frame)
 	if err != nil {
 		return tcp.Request{}, err
