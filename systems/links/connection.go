@@ -21,7 +21,11 @@ func (e tcpEnd) Reset() {
 // serve carries one accepted connection until both directions are over.
 func (m *Mesh) serve(r Route, accepted *net.TCPConn) {
 	dialler := tcpEnd{accepted}
-	there, back := m.links[pair{r.From, r.To}], m.links[pair{r.To, r.From}]
+	there, back, err := m.between(r, accepted)
+	if err != nil {
+		dialler.Reset()
+		return
+	}
 	stop := m.ctx.Done()
 
 	var running sync.WaitGroup
@@ -51,6 +55,23 @@ func (m *Mesh) serve(r Route, accepted *net.TCPConn) {
 	running.Go(forward.write)
 	running.Go(backward.write)
 	m.settle(forward, backward)
+}
+
+// between gives the two links that a connection lies on.
+func (m *Mesh) between(r Route, accepted net.Conn) (there, back *link, err error) {
+	from := r.From
+	if r.Who != nil {
+		if from, err = r.Who(accepted); err != nil {
+			return nil, nil, err
+		}
+		if from == r.To {
+			return newLink(), newLink(), nil
+		}
+	}
+	if there, err = m.link(from, r.To); err == nil {
+		back, err = m.link(r.To, from)
+	}
+	return there, back, err
 }
 
 // settle waits until both directions have handed on the end of their sender. A

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,6 +37,10 @@ type pair struct{ from, to string }
 type Route struct {
 	// From is the node that dials, To the one that is reached.
 	From, To string
+	// Who, if set, tells who has dialled a connection, where several nodes
+	// reach To at the one address; From is empty then. A connection of nobody
+	// known is reset. A node's connection to itself is on no link.
+	Who func(net.Conn) (string, error)
 	// Target is the host:port at which To listens.
 	Target string
 	// Greeting, if set, reads the first bytes that the dialler sends and
@@ -66,8 +71,12 @@ func New(nodes ...string) *Mesh {
 // Open starts a proxy for r on a free port of the loopback address 127.0.0.1 and
 // returns the port, at which r.From is to dial instead of r.Target.
 func (m *Mesh) Open(r Route) (port int, err error) {
-	if _, err := m.link(r.From, r.To); err != nil {
-		return 0, err
+	if r.Who == nil {
+		if _, err := m.link(r.From, r.To); err != nil {
+			return 0, err
+		}
+	} else if !slices.Contains(m.nodes, r.To) {
+		return 0, fmt.Errorf("no node %q: want one of %v", r.To, m.nodes)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -117,6 +117,45 @@ func say(t *testing.T, c net.Conn, text string) {
 	}
 }
 
+func TestWhoDialsDecidesTheLink(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	target, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer target.Close()
+	m := New("a", "b")
+	defer m.Close()
+	from := make(chan string, 1)
+	port, err := m.Open(Route{To: "b", Target: target.Addr().String(), Who: func(net.Conn) (string, error) {
+		if who := <-from; who != "" {
+			return who, nil
+		}
+		return "", errors.New("a stranger")
+	}})
+	must(t, err)
+	n := &twoNodes{m, t, port, target}
+	must(t, m.Cut("a", "b"))
+	for _, who := range []string{"", "c"} {
+		from <- who
+		// The reset may come before the dialler has seen its connection.
+		if c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			hearEnd(t, c)
+			c.Close()
+		}
+	}
+	from <- "b" // to itself, which nothing can cut
+	own := n.dial()
+	say(t, own, "own")
+	hear(t, n.accept(), "own")
+	from <- "a"
+	cut := n.dial()
+	say(t, cut, "hello")
+	must(t, m.Heal("a", "b"))
+	hear(t, n.accept(), "hello")
+	if _, err := m.Open(Route{To: "c", Who: func(net.Conn) (string, error) { return "a", nil }}); err == nil {
+		t.Error("a proxy in front of nobody")
+	}
+}
+
 func TestBothDirectionsPass(t *testing.T) {
 	n := newTwoNodes(t, Route{})
 	a, b := n.connect()

@@ -63,6 +63,13 @@ func Find(ctx context.Context, home, java string) (Installation, error) {
 	return in, errors.Join(javaErr, in.findJars(home))
 }
 
+// FindJava finds Java alone, for what runs on it beside ZooKeeper.
+func FindJava(ctx context.Context, java string) (Installation, error) {
+	var in Installation
+	err := in.findJava(ctx, java)
+	return in, err
+}
+
 // keptJava is where Homebrew keeps the Java that its ZooKeeper depends on, out of
 // PATH.
 var keptJava = []string{
