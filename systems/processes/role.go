@@ -1,8 +1,6 @@
 package processes
 
 import (
-	"fmt"
-
 	"github.com/stalemate-io/stalemate/systems/kraft"
 	"github.com/stalemate-io/stalemate/systems/node"
 	"github.com/stalemate-io/stalemate/systems/push"
@@ -15,47 +13,53 @@ func Roles() []string {
 	return []string{"push-controller", "push-broker", "kraft-controller", "kraft-broker"}
 }
 
-// role is a node's logic.
+// role is a node's logic. It is that of one boot.
 type role struct {
-	new node.New
-	// retire has the machine leave in good order; done is called, on the
-	// node's loop, when it has. Nil where a node can just go.
+	boot node.New
+	// machine is what boot made, without what wire puts round it.
+	machine node.Machine
+	// retire has the machine leave in good order; done is called when it has.
+	// Nil where a node can just go.
 	retire func(m node.Machine, self node.ID, done func())
 }
 
-func (c *NodeConfig) role() (role, error) {
+// new makes the machine for peers and for any client of Kafka.
+func (r *role) new(env node.Env) node.Machine {
+	return wire.ForClients(func(env node.Env) node.Machine {
+		r.machine = r.boot(env)
+		return r.machine
+	})(env)
+}
+
+func (c *NodeConfig) role() (*role, error) {
 	name, err := c.Role()
 	if err != nil {
-		return role{}, err
+		return nil, err
 	}
-	switch c.Cluster.System {
-	case "kraft":
+	r := &role{}
+	if c.Cluster.System == "kraft" {
 		cfg, err := c.Cluster.kraft()
 		if err != nil {
-			return role{}, err
+			return nil, err
 		}
-		if name == "kraft-controller" {
-			return role{kraft.NewController(cfg), resign}, nil
+		if r.boot = kraft.NewBroker(cfg); name == "kraft-controller" {
+			r.boot, r.retire = kraft.NewController(cfg), resign
 		}
-		return role{kraft.NewBroker(cfg), nil}, nil
-	case "push":
-		cfg, err := c.Cluster.push()
-		if err != nil {
-			return role{}, err
-		}
-		if name == "push-controller" {
-			return role{push.NewController(cfg), nil}, nil
-		}
-		return role{push.NewBroker(cfg), shutdown}, nil
+		return r, nil
 	}
-	return role{}, fmt.Errorf("no role %s", name)
+	cfg, err := c.Cluster.push()
+	if err != nil {
+		return nil, err
+	}
+	if r.boot, r.retire = push.NewBroker(cfg), shutdown; name == "push-controller" {
+		r.boot, r.retire = push.NewController(cfg), nil
+	}
+	return r, nil
 }
 
 // resign has an active controller tell the others that they may elect another.
 func resign(m node.Machine, _ node.ID, done func()) {
-	if c, ok := m.(*kraft.Controller); ok {
-		c.Replica().Resign()
-	}
+	m.(*kraft.Controller).Replica().Resign()
 	done()
 }
 

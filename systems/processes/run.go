@@ -62,7 +62,7 @@ func Run(ctx context.Context, c NodeConfig) (err error) {
 	}
 	if r.retire != nil {
 		gone := make(chan struct{})
-		n.Post(func(m node.Machine) { r.retire(m, c.Self, func() { close(gone) }) })
+		n.Post(func(node.Machine) { r.retire(r.machine, c.Self, func() { close(gone) }) })
 		select {
 		case <-gone:
 			time.Sleep(lastWords)
