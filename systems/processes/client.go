@@ -42,7 +42,7 @@ func (c *Cluster) newAdmin() (*tcp.Node, error) {
 
 // ask sends a request to one node.
 func (c *Cluster) ask(ctx context.Context, p *process, m node.Message) (node.Message, error) {
-	if err := p.asleep(); err != nil {
+	if err := p.Asleep(); err != nil {
 		return nil, err
 	}
 	type result struct {

@@ -68,8 +68,8 @@ func Launch(ctx context.Context, o Options) (*Cluster, error) {
 			return c, nil
 		}
 		err = errors.Join(err, c.Close())
-		var died *DiedError
-		if attempt == launchAttempts || !errors.As(err, &died) || !died.portTaken() {
+		var died *local.DiedError
+		if attempt == launchAttempts || !errors.As(err, &died) || !died.PortTaken() {
 			return nil, fmt.Errorf("launch of %d controllers and %d brokers of %s in %s: %w", o.Controllers, o.Brokers, o.System, o.Dir, err)
 		}
 	}
@@ -116,7 +116,7 @@ func (c *Cluster) launch(ctx context.Context) error {
 		return err
 	}
 	for _, id := range c.ids {
-		if err := c.nodes[id].start(); err != nil {
+		if err := c.nodes[id].Start(); err != nil {
 			return err
 		}
 	}
@@ -135,11 +135,11 @@ func (c *Cluster) install() error {
 		addresses[id] = hostPort(ports.Numbers[i])
 	}
 	for _, id := range c.ids {
-		p := &process{id: id, address: addresses[id], dir: filepath.Join(c.options.Dir, string(id)), program: c.options.Program}
+		p := &process{id: id, address: addresses[id], dir: filepath.Join(c.options.Dir, string(id))}
 		c.nodes[id] = p
 		config := NodeConfig{
 			Self: id, Cluster: c.options.Settings, Listen: p.address, Peers: map[node.ID]string{}, Advertised: addresses,
-			Disk: filepath.Join(p.dir, "disk"), Trace: filepath.Join(p.dir, "trace.jsonl"),
+			Disk: p.disk(), Trace: p.trace(),
 		}
 		if err := c.connect(&config); err != nil {
 			return err
@@ -149,7 +149,10 @@ func (c *Cluster) install() error {
 			return err
 		}
 		file := filepath.Join(p.dir, "node.json")
-		p.args = append(slices.Clone(c.options.Args), role, "--config", file)
+		p.Name, p.Command = string(id), local.Command{
+			Path: c.options.Program, Args: append(slices.Clone(c.options.Args), role, "--config", file),
+			Dir: p.dir, Log: filepath.Join(p.dir, "node.log"),
+		}
 		if err := errors.Join(os.RemoveAll(p.dir), os.MkdirAll(p.dir, 0o755)); err != nil {
 			return err
 		}
@@ -217,7 +220,7 @@ func (c *Cluster) Log(name string) string {
 	if err != nil {
 		return ""
 	}
-	return p.log()
+	return p.Command.Log
 }
 
 // Kill ends a node as kill -9 does. It fails where the node does not run.
@@ -226,7 +229,7 @@ func (c *Cluster) Kill(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return p.end(ctx, (*local.Process).Kill)
+	return p.Kill(ctx)
 }
 
 // Start brings a killed node back on its disk and returns once it answers. It
@@ -236,7 +239,7 @@ func (c *Cluster) Start(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.start(); err != nil {
+	if err := p.Start(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, launchTimeout)
@@ -250,7 +253,7 @@ func (c *Cluster) Pause(_ context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return p.setPaused(true, (*local.Process).Pause)
+	return p.Pause()
 }
 
 // Resume lets a paused node go on. Resuming one that is not paused is no error.
@@ -259,7 +262,7 @@ func (c *Cluster) Resume(_ context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return p.setPaused(false, (*local.Process).Resume)
+	return p.Resume()
 }
 
 // Links gives the links between the nodes, and between them and the servers of
@@ -270,7 +273,7 @@ func (c *Cluster) Links() systems.Links { return c.mesh }
 func (c *Cluster) Died() error {
 	var errs []error
 	for _, id := range c.ids {
-		errs = append(errs, c.nodes[id].died())
+		errs = append(errs, c.nodes[id].Died())
 	}
 	return errors.Join(errs...)
 }
@@ -279,16 +282,16 @@ func (c *Cluster) Died() error {
 // read. Those that have not left when ctx is over are killed.
 func (c *Cluster) Stop(ctx context.Context) error {
 	return c.each(func(p *process) error {
-		if p.asleep() == errStopped {
+		if p.Asleep() == local.ErrStopped {
 			return nil
 		}
-		return p.end(ctx, (*local.Process).Terminate)
+		return p.Terminate(ctx)
 	})
 }
 
 // Close kills every node, paused ones too, and closes the links.
 func (c *Cluster) Close() error {
-	err := c.each((*process).close)
+	err := c.each(func(p *process) error { return p.Close() })
 	if c.admin != nil {
 		err = errors.Join(err, c.admin.Close())
 	}

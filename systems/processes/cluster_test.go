@@ -158,7 +158,7 @@ func TestAClusterOutlivesWhatIsDoneToItsNodes(t *testing.T) {
 		t.Error("a dead node was killed")
 	}
 	second := leads(t, c, "another leader than the one that was killed", func(s string) bool { return s != first })
-	journal, err := os.OpenFile(filepath.Join(c.nodes[node.ID(first)].dir, "disk", "journal"), os.O_APPEND|os.O_WRONLY, 0)
+	journal, err := os.OpenFile(filepath.Join(c.nodes[node.ID(first)].disk(), "journal"), os.O_APPEND|os.O_WRONLY, 0)
 	must(t, err)
 	_, err = journal.WriteString("half a record")
 	must(t, errors.Join(err, journal.Close()))
@@ -218,7 +218,7 @@ func TestALaunchThatFailsSaysWhatANodeSaid(t *testing.T) {
 	}
 	dir := t.TempDir()
 	_, err := Launch(t.Context(), Options{Settings: small, Dir: dir, Program: "/bin/sh", Args: []string{"-c", "echo no such thing; exit 7"}})
-	var died *DiedError
+	var died *local.DiedError
 	if !errors.As(err, &died) || !strings.Contains(err.Error(), "no such thing") || !strings.Contains(err.Error(), "exit status 7") {
 		t.Errorf("got %v", err)
 	}

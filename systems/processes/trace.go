@@ -3,7 +3,6 @@ package processes
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/stalemate-io/stalemate/systems/tcp"
@@ -13,7 +12,7 @@ import (
 func (c *Cluster) Trace() ([]tcp.Entry, error) {
 	var all []tcp.Entry
 	for _, id := range c.ids {
-		entries, err := tcp.ReadTrace(filepath.Join(c.nodes[id].dir, "trace.jsonl"))
+		entries, err := tcp.ReadTrace(c.nodes[id].trace())
 		if err != nil {
 			return nil, fmt.Errorf("trace of %s: %w", id, err)
 		}

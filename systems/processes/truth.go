@@ -2,7 +2,6 @@ package processes
 
 import (
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/stalemate-io/stalemate/systems/kraft"
@@ -20,7 +19,7 @@ import (
 func (c *Cluster) KraftTruth(trace []tcp.Entry, unseen time.Duration) ([]kraft.Change, error) {
 	disks := map[node.ID]node.Disk{}
 	for _, id := range c.options.ControllerIDs() {
-		d, err := tcp.ReadDisk(filepath.Join(c.nodes[id].dir, "disk"))
+		d, err := tcp.ReadDisk(c.nodes[id].disk())
 		if err != nil {
 			return nil, fmt.Errorf("disk of %s: %w", id, err)
 		}
