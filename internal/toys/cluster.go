@@ -99,8 +99,8 @@ func (k *Cluster) push(w sim.Config) error {
 	}
 	k.World, k.Brokers, k.Controllers = sim.New(w), cfg.BrokerIDs(), cfg.ControllerIDs()
 	k.Paths = []protocol.ReadPath{protocol.ReadBroker, protocol.ReadLeader}
-	k.active = func() node.ID { return push.ActiveController(k.World) }
-	return push.Add(k.World, cfg)
+	k.active = func() node.ID { return push.ActiveController(k.World, k.Store().Get) }
+	return push.Add(k.World, k.Store().Get, cfg)
 }
 
 func (k *Cluster) kraft(w sim.Config) error {
@@ -157,11 +157,24 @@ func (k *Cluster) Truth() ([]leadership.Change, error) {
 		}
 		return out, err
 	}
-	changes, err := push.Truth(k.Store().Log())
+	changes, err := push.Truth(Writes(k.Store()))
 	for _, c := range changes {
 		if c.Moved {
 			out = append(out, leadership.Change{Partition: c.Partition, Leader: c.Leader, Epoch: c.LeaderEpoch, Order: c.Zxid, At: c.At})
 		}
 	}
 	return out, err
+}
+
+// Writes lists what was committed to a store.
+func Writes(s *sim.Store) []push.Write {
+	var out []push.Write
+	for _, t := range s.Log() {
+		for _, c := range t.Changes {
+			out = append(out, push.Write{
+				Zxid: t.Zxid, At: t.At, By: t.By, Kind: c.Kind, Path: c.Path, Data: c.Data, Version: c.Stat.Version,
+			})
+		}
+	}
+	return out
 }

@@ -62,7 +62,7 @@ func (t Trial) Run(ctx context.Context) (*Outcome, error) {
 	}
 	heal := t.Warmup + t.Load
 	o := &Outcome{Simulated: heal + t.Settle + 2*time.Second}
-	if err := leadership.Add(k.World, leadership.Options{
+	if err := addClients(k.World, leadership.Options{
 		Brokers: k.Brokers, Controllers: k.Controllers, Partitions: k.Partitions, Paths: k.Paths,
 		Clients: t.Clients, Think: t.Think, From: t.Warmup, Until: heal, Final: heal + t.Settle,
 	}); err != nil {

@@ -4,12 +4,20 @@ import (
 	"fmt"
 
 	"github.com/stalemate-io/stalemate/systems/node"
-	"github.com/stalemate-io/stalemate/systems/sim"
 )
 
-// Add adds a cluster's controllers and brokers to a simulated world, and names
-// the role @controller for faults that are to strike whoever is active.
-func Add(w *sim.World, cfg Config) error {
+// World is where nodes live: the simulator's, say.
+type World interface {
+	Add(node.ID, node.New) error
+	// Machine is a node that is up, nil for one that is not.
+	Machine(node.ID) node.Machine
+	// Role names whoever fills a role at the moment.
+	Role(name string, who func() []node.ID)
+}
+
+// Add adds a cluster's controllers and brokers to a world, and names the role
+// @controller for faults that are to strike whoever is active.
+func Add(w World, cfg Config) error {
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
@@ -34,7 +42,7 @@ func Add(w *sim.World, cfg Config) error {
 
 // ActiveController is the active controller of a cluster in a world, the one of
 // the latest epoch where a deposed one does not know yet; empty if there is none.
-func ActiveController(w *sim.World, cfg Config) node.ID {
+func ActiveController(w World, cfg Config) node.ID {
 	best, epoch := node.ID(""), int32(-1)
 	for _, id := range cfg.Controllers {
 		if c, ok := w.Machine(id).(*Controller); ok && c.Active() && c.replica.Standing().Epoch > epoch {

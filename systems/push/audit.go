@@ -6,7 +6,6 @@ import (
 
 	"github.com/stalemate-io/stalemate/systems/node"
 	"github.com/stalemate-io/stalemate/systems/protocol"
-	"github.com/stalemate-io/stalemate/systems/sim"
 )
 
 // Fault is something that a guard is there to prevent, found inside the system
@@ -116,45 +115,44 @@ func (a *Audit) add(kind FaultKind, id node.ID, key, what string) {
 }
 
 // Faults gives what was found so far, that in the store's log included.
-func (a *Audit) Faults(log []sim.Txn) ([]Fault, error) {
+func (a *Audit) Faults(log []Write) ([]Fault, error) {
 	stored, err := auditStore(log)
 	return append(stored, a.faults...), err
 }
 
-func auditStore(log []sim.Txn) ([]Fault, error) {
+func auditStore(log []Write) ([]Fault, error) {
 	var faults []Fault
 	var epoch int32
 	last := map[protocol.Partition]State{}
-	for _, txn := range log {
-		for _, c := range txn.Changes {
-			if c.Path == controllerEpochPath {
-				now, err := decodeEpoch(c.Data)
-				if err != nil {
-					return faults, err
-				}
-				epoch = now
-				continue
-			}
-			p, ok := parseStatePath(c.Path)
-			if !ok || c.Kind == node.Delete {
-				continue
-			}
-			s, err := DecodeState(c.Path, c.Data)
+	for i := range log {
+		w := &log[i]
+		if w.Path == controllerEpochPath {
+			now, err := decodeEpoch(w.Data)
 			if err != nil {
 				return faults, err
 			}
-			before, known := last[p]
-			last[p] = s
-			found := func(kind FaultKind, what string) {
-				faults = append(faults, Fault{Kind: kind, At: txn.At, Node: txn.By, Key: p.String(), What: what})
-			}
-			if number(txn.By) > controllerBase && s.ControllerEpoch < epoch {
-				found(ZombieWrite, fmt.Sprintf("a controller of epoch %d wrote in epoch %d", s.ControllerEpoch, epoch))
-			}
-			if known && (s.LeaderEpoch < before.LeaderEpoch || s.LeaderEpoch == before.LeaderEpoch && s.Leader != before.Leader) {
-				found(LostUpdate, fmt.Sprintf("leader %d in epoch %d written over leader %d in epoch %d",
-					s.Leader, s.LeaderEpoch, before.Leader, before.LeaderEpoch))
-			}
+			epoch = now
+			continue
+		}
+		p, ok := parseStatePath(w.Path)
+		if !ok || w.Kind == node.Delete {
+			continue
+		}
+		s, err := DecodeState(w.Path, w.Data)
+		if err != nil {
+			return faults, err
+		}
+		before, known := last[p]
+		last[p] = s
+		found := func(kind FaultKind, what string) {
+			faults = append(faults, Fault{Kind: kind, At: w.At, Node: w.By, Key: p.String(), What: what})
+		}
+		if number(w.By) > controllerBase && s.ControllerEpoch < epoch {
+			found(ZombieWrite, fmt.Sprintf("a controller of epoch %d wrote in epoch %d", s.ControllerEpoch, epoch))
+		}
+		if known && (s.LeaderEpoch < before.LeaderEpoch || s.LeaderEpoch == before.LeaderEpoch && s.Leader != before.Leader) {
+			found(LostUpdate, fmt.Sprintf("leader %d in epoch %d written over leader %d in epoch %d",
+				s.Leader, s.LeaderEpoch, before.Leader, before.LeaderEpoch))
 		}
 	}
 	return faults, nil

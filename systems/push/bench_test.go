@@ -51,7 +51,7 @@ func BenchmarkCluster(b *testing.B) {
 			answered := 0
 			for i := 0; b.Loop(); i++ {
 				w := sim.New(sim.Config{Seed: uint64(i), Store: &sim.StoreConfig{SessionTimeout: 6 * time.Second}})
-				if err := Add(w, cfg); err != nil {
+				if err := Add(w, w.Store().Get, cfg); err != nil {
 					b.Fatal(err)
 				}
 				readers := make([]*reader, bb.clients)

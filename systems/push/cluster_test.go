@@ -35,7 +35,7 @@ func newCluster3x5(t *testing.T, seed uint64, change func(*Config, *sim.Config))
 		change(&c.cfg, &sc)
 	}
 	c.w = sim.New(sc)
-	if err := Add(c.w, c.cfg); err != nil {
+	if err := Add(c.w, c.w.Store().Get, c.cfg); err != nil {
 		t.Fatal(err)
 	}
 	c.addClient()
@@ -73,7 +73,7 @@ func (c *testCluster) broker(n int32) *Broker {
 // active is the number of the controller that holds /controller and knows it; 0
 // if there is none.
 func (c *testCluster) active() int32 {
-	if id := ActiveController(c.w); id != "" {
+	if id := ActiveController(c.w, c.w.Store().Get); id != "" {
 		return number(id) - controllerBase
 	}
 	return 0
@@ -149,4 +149,15 @@ func (c *testCluster) settle() {
 		}
 	}
 	c.t.Fatalf("no agreement after %v; active controller %d; %v", c.w.Now(), c.active(), c.disagreements())
+}
+
+// writes lists what was committed to a world's store.
+func writes(w *sim.World) []Write {
+	var out []Write
+	for _, t := range w.Store().Log() {
+		for _, c := range t.Changes {
+			out = append(out, Write{Zxid: t.Zxid, At: t.At, By: t.By, Kind: c.Kind, Path: c.Path, Data: c.Data, Version: c.Stat.Version})
+		}
+	}
+	return out
 }

@@ -282,7 +282,7 @@ func TestTruthListsElectionsNobodyAskedFor(t *testing.T) {
 	request[*protocol.AdminResponse](c, ControllerID(c.active()), &protocol.ElectLeadersRequest{Partition: t0, Target: 3})
 	c.w.Crash("b3")
 	c.w.Run(c.w.Now() + 8*time.Second)
-	changes, err := Truth(c.w.Store().Log())
+	changes, err := Truth(writes(c.w))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestTruthListsElectionsNobodyAskedFor(t *testing.T) {
 func TestSameSeedSameRun(t *testing.T) {
 	run := func() (uint64, []Change) {
 		s := soak(t, 11, profile{crashes: true, late: true})
-		changes, err := Truth(s.w.Store().Log())
+		changes, err := Truth(writes(s.w))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -148,7 +148,7 @@ func soak(t *testing.T, seed uint64, p profile) *soaked {
 		s.wrong[staysWrongYet]++
 		s.note += fmt.Sprint("after a failover: ", s.disagreements(), " ")
 	}
-	faults, err := audit.Faults(s.w.Store().Log())
+	faults, err := audit.Faults(writes(s.w))
 	if err != nil {
 		t.Fatal(err)
 	}

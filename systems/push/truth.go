@@ -5,8 +5,21 @@ import (
 
 	"github.com/stalemate-io/stalemate/systems/node"
 	"github.com/stalemate-io/stalemate/systems/protocol"
-	"github.com/stalemate-io/stalemate/systems/sim"
 )
+
+// Write is one change of a node of the store that was committed, in whatever way
+// one learns of it: from the simulator's store, or from the transaction logs of
+// real servers.
+type Write struct {
+	Zxid int64
+	At   time.Duration
+	By   node.ID // whose session asked for it; empty if unknown
+	Kind node.StoreOpKind
+	Path string
+	// Data and Version are the node's afterwards.
+	Data    []byte
+	Version int32
+}
 
 // Change is one committed state of a partition. In this design the store is
 // what is true; everything else is a copy.
@@ -29,26 +42,25 @@ type Change struct {
 // Truth gives every committed state of every partition in the order of the
 // store, elections nobody asked for among them. It fails on a state that nobody
 // can read.
-func Truth(log []sim.Txn) ([]Change, error) {
+func Truth(log []Write) ([]Change, error) {
 	var changes []Change
 	last := map[protocol.Partition]State{}
-	for _, txn := range log {
-		for _, c := range txn.Changes {
-			p, ok := parseStatePath(c.Path)
-			if !ok || c.Kind == node.Delete {
-				continue
-			}
-			s, err := DecodeState(c.Path, c.Data)
-			if err != nil {
-				return nil, err
-			}
-			before, known := last[p]
-			last[p] = s
-			changes = append(changes, Change{
-				Partition: p, State: s, Version: int64(c.Stat.Version), Zxid: txn.Zxid, At: txn.At, By: txn.By,
-				Moved: !known || before.Leader != s.Leader || before.LeaderEpoch != s.LeaderEpoch,
-			})
+	for i := range log {
+		w := &log[i]
+		p, ok := parseStatePath(w.Path)
+		if !ok || w.Kind == node.Delete {
+			continue
 		}
+		s, err := DecodeState(w.Path, w.Data)
+		if err != nil {
+			return nil, err
+		}
+		before, known := last[p]
+		last[p] = s
+		changes = append(changes, Change{
+			Partition: p, State: s, Version: int64(w.Version), Zxid: w.Zxid, At: w.At, By: w.By,
+			Moved: !known || before.Leader != s.Leader || before.LeaderEpoch != s.LeaderEpoch,
+		})
 	}
 	return changes, nil
 }

@@ -103,8 +103,8 @@ func (r *Replica) onEndQuorumEpoch(m *EndQuorumEpochRequest, reply func(node.Mes
 	r.durably(func() { reply(&EndQuorumEpochResponse{Standing: r.Standing()}) })
 	r.follow.fetched = false
 	for i, v := range m.Preferred {
-		if v != r.self {
-			continue
+		if v != r.self || !r.voter {
+			continue // an observer that somebody prefers stands for nothing
 		}
 		if i == 0 {
 			r.stand()
