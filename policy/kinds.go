@@ -1,0 +1,38 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/stalemate-io/stalemate/checker"
+)
+
+// Kinds of anomalies by what they break. docs/verdict.md says what each is.
+var (
+	divergences = []string{"conflict", "dual-leader", "phantom", "fork", "regress", "stuck"}
+	sessions    = []string{"monotonic-reads", "read-your-writes", "monotonic-writes", "writes-follow-reads"}
+	weak        = []string{"stale", "lost", "not-linearizable"}
+	logKinds    = []string{"log-lost", "log-failed", "log-version", "log-twice", "log-unwritten"}
+)
+
+// tooStale is a read beyond a bound.
+const tooStale = "too-stale"
+
+// Kinds lists every kind of anomaly that can be allowed, the gravest first.
+func Kinds() []string {
+	return slices.Concat(divergences, sessions, weak, []string{tooStale}, logKinds)
+}
+
+// breaks lists the kinds of anomalies that a violation of a level may rest on.
+// It rather names one too many: a violation is excused only where all that are
+// there are allowed.
+func breaks(l checker.Level) []string {
+	switch l {
+	case checker.Linearizable:
+		return slices.Concat(divergences, sessions, weak)
+	case checker.OrderedLag:
+		return slices.Concat(divergences, []string{string(checker.MonotonicWrites), string(checker.WritesFollowReads), "lost"})
+	case checker.None:
+		return nil
+	}
+	return []string{string(l)}
+}
