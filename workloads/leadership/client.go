@@ -27,6 +27,8 @@ type Options struct {
 	// Final is when every broker is asked for every partition once more; 0
 	// leaves that out.
 	Final time.Duration
+	// Issued, if not nil, is called with each operation as it is begun.
+	Issued func(Op)
 	// Ended, if not nil, is called by each client when it has done its last
 	// operation.
 	Ended func()
@@ -174,9 +176,9 @@ func (c *client) next() {
 	again := func() { c.env.After(c.think(), c.next) }
 	switch {
 	case c.path != "":
-		c.read(p, again)
+		c.do(Op{Do: Ask, Partition: p, Node: c.node, Path: c.path}, again)
 	default:
-		c.move(p, again)
+		c.do(c.drawMove(p), again)
 	}
 }
 
@@ -187,16 +189,29 @@ func (c *client) readRest() {
 	}
 	p := c.rest[0]
 	c.rest = c.rest[1:]
-	c.read(p, c.readRest)
+	c.do(Op{Do: Ask, Partition: p, Node: c.node, Path: c.path, Final: c.final}, c.readRest)
 }
 
-func (c *client) read(p protocol.Partition, then func()) {
-	e := histories.Event{F: "read", Key: histories.String(p.String()), Node: string(c.node), Path: string(c.path)}
-	if c.final {
+// do does one operation now, and calls then when its outcome is recorded.
+func (c *client) do(op Op, then func()) {
+	op.At, op.Client = c.now(), c.env.Self()
+	if c.o.Issued != nil {
+		c.o.Issued(op)
+	}
+	if op.Do == Ask {
+		c.ask(op, then)
+		return
+	}
+	c.move(op, then)
+}
+
+func (c *client) ask(op Op, then func()) {
+	e := histories.Event{F: "read", Key: histories.String(op.Partition.String()), Node: string(op.Node), Path: string(op.Path)}
+	if op.Final {
 		e.Extra = []histories.Field{{Name: "final", Value: histories.Bool(true)}}
 	}
 	c.rec.Invoke(e)
-	c.env.Call(c.node, &protocol.MetadataRequest{Partition: p, Path: c.path}, c.o.Timeout, func(m node.Message, err error) {
+	c.env.Call(op.Node, &protocol.MetadataRequest{Partition: op.Partition, Path: op.Path}, c.o.Timeout, func(m node.Message, err error) {
 		a, _ := m.(*protocol.MetadataResponse)
 		switch {
 		case err != nil:
@@ -232,28 +247,34 @@ func (c *client) follow(hint string) {
 	}
 }
 
-// move asks for an election, or one time in eight for a reassignment.
-func (c *client) move(p protocol.Partition, then func()) {
+// drawMove draws an election, or one time in eight a reassignment.
+func (c *client) drawMove(p protocol.Partition) Op {
 	r := c.env.Rand()
 	target := int32(r.IntN(len(c.o.Brokers))) + 1
-	var request node.Message = &protocol.ElectLeadersRequest{Partition: p, Target: target}
-	what := "elect"
+	op := Op{Do: Elect, Partition: p, Brokers: []int32{target}}
 	if r.IntN(8) == 0 {
-		what = "reassign"
-		replicas := []int32{target}
+		op.Do = Reassign
 		for _, i := range r.Perm(len(c.o.Brokers)) {
-			if b := int32(i) + 1; b != target && len(replicas) < 3 {
-				replicas = append(replicas, b)
+			if b := int32(i) + 1; b != target && len(op.Brokers) < 3 {
+				op.Brokers = append(op.Brokers, b)
 			}
 		}
-		request = &protocol.AlterReassignmentRequest{Partition: p, Replicas: replicas}
 	}
-	to := c.o.Controllers[c.controller]
+	op.Node = c.o.Controllers[c.controller]
+	return op
+}
+
+func (c *client) move(op Op, then func()) {
+	target := op.Brokers[0]
+	var request node.Message = &protocol.ElectLeadersRequest{Partition: op.Partition, Target: target}
+	if op.Do == Reassign {
+		request = &protocol.AlterReassignmentRequest{Partition: op.Partition, Replicas: op.Brokers}
+	}
 	c.rec.Invoke(histories.Event{
-		F: "write", Key: histories.String(p.String()), Value: histories.String(fmt.Sprintf("%s b%d", what, target)),
+		F: "write", Key: histories.String(op.Partition.String()), Value: histories.String(fmt.Sprintf("%s b%d", op.Do, target)),
 		Extra: []histories.Field{{Name: "target", Value: histories.Int(int64(target))}},
 	})
-	c.env.Call(to, request, 3*c.o.Timeout, func(m node.Message, err error) {
+	c.env.Call(op.Node, request, 3*c.o.Timeout, func(m node.Message, err error) {
 		a, _ := m.(*protocol.AdminResponse)
 		switch {
 		case err == node.ErrUnreachable:
@@ -262,9 +283,9 @@ func (c *client) move(p protocol.Partition, then func()) {
 		case err != nil:
 			c.rec.Info(err.Error())
 			c.follow("")
-		case a.Error == protocol.None && what == "reassign":
-			// Its answer may tell any of the several changes that it takes,
-			// which the truth tells one by one.
+		case a.Error == protocol.None && (op.Do == Reassign || a.LeaderEpoch < 0):
+			// Its answer may tell any of the several changes that it takes, or,
+			// as Kafka's own, none of them. The truth tells them one by one.
 			c.rec.Fail("accepted; the changes it led to are the system's")
 		case a.Error == protocol.None:
 			c.rec.OK(histories.Event{Value: Value(a.Leader, a.LeaderEpoch), Version: histories.At(int64(a.LeaderEpoch))})
