@@ -26,7 +26,7 @@ func (cutOneWay) Plan(ctx context.Context, c systems.Cluster, rng *rand.Rand) (D
 		what = node + " hears no other node, but is heard"
 	}
 	var links []link
-	for _, other := range others(c, node) {
+	for _, other := range append(others(c, node), dependencies(c)...) {
 		if deaf {
 			links = append(links, link{other, node})
 		} else {

@@ -9,7 +9,8 @@ import (
 )
 
 // halves splits the nodes into a majority and a minority that do not reach each
-// other. It is aimed at the minority.
+// other. What the nodes depend on is on the majority's side. It is aimed at the
+// minority.
 type halves struct{}
 
 func (halves) Name() string { return "halves" }
@@ -20,7 +21,7 @@ func (halves) Plan(_ context.Context, c systems.Cluster, rng *rand.Rand) (Disrup
 	nodes := shuffled(c.Nodes(), rng)
 	minority, majority := nodes[:len(nodes)/2], nodes[len(nodes)/2:]
 	what := strings.Join(minority, " and ") + " and the majority do not reach each other"
-	return onLinks(c, between(minority, majority), minority, what, cut), nil
+	return onLinks(c, between(minority, append(majority, dependencies(c)...)), minority, what, cut), nil
 }
 
 // shuffled gives a copy of nodes in random order.

@@ -7,8 +7,9 @@ import (
 	"github.com/stalemate-io/stalemate/systems"
 )
 
-// isolate cuts one node off from all others, in both directions. Clients still
-// reach it, and a leader goes on answering them until it notices.
+// isolate cuts one node off from all others and from what they depend on, in both
+// directions. Clients still reach it, and a leader goes on answering them until
+// it notices.
 type isolate struct{ leaderOnly bool }
 
 func (f isolate) Name() string { return named("isolate", f.leaderOnly) }
@@ -21,5 +22,5 @@ func (f isolate) Plan(ctx context.Context, c systems.Cluster, rng *rand.Rand) (D
 		return Disruption{}, err
 	}
 	what := subject(node, f.leaderOnly) + " is cut off from all other nodes, not from its clients"
-	return onLinks(c, between([]string{node}, others(c, node)), []string{node}, what, cut), nil
+	return onLinks(c, between([]string{node}, append(others(c, node), dependencies(c)...)), []string{node}, what, cut), nil
 }

@@ -56,6 +56,14 @@ func others(c systems.Cluster, node string) []string {
 	return rest
 }
 
+// dependencies lists the servers beside the nodes that the nodes depend on.
+func dependencies(c systems.Cluster) []string {
+	if d, ok := c.(systems.Dependent); ok {
+		return d.Dependencies()
+	}
+	return nil
+}
+
 // atLeast says that a fault needs more nodes, if it does.
 func atLeast(n int, c systems.Cluster) error {
 	if have := len(c.Nodes()); have < n {

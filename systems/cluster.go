@@ -30,6 +30,14 @@ type Cluster interface {
 	Close() error
 }
 
+// Dependent is a Cluster whose nodes cannot do without servers that are not among
+// its nodes, such as those of a coordination service.
+type Dependent interface {
+	Cluster
+	// Dependencies lists the servers by the names that they have in Links.
+	Dependencies() []string
+}
+
 // Links breaks directed links between nodes of a cluster. A link carries what
 // one node sends to another; cutting it leaves the opposite direction whole.
 type Links interface {

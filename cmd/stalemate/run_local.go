@@ -52,9 +52,6 @@ func (f *simFlags) settings() processes.Settings {
 func (f *simFlags) runLocal(c *cobra.Command) (err error) {
 	t := &f.trial
 	l := &localRun{flags: f, report: newProgress(c.ErrOrStderr())}
-	if t.System != "kraft" {
-		return &exitError{exitUsage, fmt.Errorf("--on local: %s has no store to run on there yet; expected --on sim", t.System)}
-	}
 	if err := f.settings().Check(); err != nil {
 		return &exitError{exitUsage, err}
 	}
@@ -104,8 +101,12 @@ func (l *localRun) drive(ctx context.Context) (err error) {
 	guard := newGuard(l.report)
 	defer guard.release()
 	s := l.flags.settings()
-	l.report.say("starting %d controllers and %d brokers", s.Controllers, s.Brokers)
-	cluster, err := processes.Launch(ctx, processes.Options{Settings: s, Dir: l.run.Path("nodes")})
+	with := ""
+	if s.System == "push" {
+		with = ", and ZooKeeper for their state"
+	}
+	l.report.say("starting %d controllers and %d brokers%s", s.Controllers, s.Brokers, with)
+	cluster, err := live.Start(ctx, s, l.run.Path("nodes"))
 	if err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func (l *localRun) drive(ctx context.Context) (err error) {
 const sawName = "clients.jsonl"
 
 // record does the experiment.
-func (l *localRun) record(ctx context.Context, cluster *processes.Cluster) (err error) {
+func (l *localRun) record(ctx context.Context, cluster *live.System) (err error) {
 	t, s := &l.flags.trial, cluster.Options().Settings
 	saw, err := os.Create(l.run.Path(sawName))
 	if err != nil {
@@ -155,15 +156,10 @@ func (l *localRun) record(ctx context.Context, cluster *processes.Cluster) (err 
 }
 
 // complete merges what the nodes committed into what the clients saw.
-func (l *localRun) complete(cluster *processes.Cluster) (err error) {
-	if l.trace, err = cluster.Trace(); err != nil {
+func (l *localRun) complete(cluster *live.System) (err error) {
+	if l.truth, l.trace, err = cluster.Truth(l.start); err != nil {
 		return err
 	}
-	changes, err := cluster.KraftTruth(l.trace, tcp.Now())
-	if err != nil {
-		return err
-	}
-	l.truth = live.FromKraft(changes, l.start)
 	saw, err := os.Open(l.run.Path(sawName))
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -43,7 +44,7 @@ type Cluster struct {
 	admin   *tcp.Node
 }
 
-var _ systems.Cluster = (*Cluster)(nil)
+var _ systems.Dependent = (*Cluster)(nil)
 
 const (
 	// launchTimeout bounds a launch, and a restart, whose context does not.
@@ -77,7 +78,7 @@ func Launch(ctx context.Context, o Options) (*Cluster, error) {
 
 // complete fills in defaults, and says what nothing can be launched with.
 func (o Options) complete() (Options, error) {
-	o.Settings = o.withDefaults()
+	o.Settings = o.WithDefaults()
 	if err := o.Check(); err != nil {
 		return o, err
 	}
@@ -203,6 +204,9 @@ func (c *Cluster) Nodes() []string {
 	}
 	return names
 }
+
+// Dependencies lists the servers of the store, if the system has one.
+func (c *Cluster) Dependencies() []string { return slices.Sorted(maps.Keys(c.options.Store)) }
 
 // ClientAddr is the host:port at which clients reach a node, empty for a name
 // that is none. No link lies on the way.

@@ -79,7 +79,7 @@ func (c *NodeConfig) store() func(func(func())) (node.Store, error) {
 		return nil
 	}
 	return func(post func(func())) (node.Store, error) {
-		return zookeeper.OpenStore(c.Store, c.Cluster.withDefaults().SessionTimeout, post), nil
+		return zookeeper.OpenStore(c.Store, c.Cluster.WithDefaults().SessionTimeout, post), nil
 	}
 }
 

@@ -30,7 +30,8 @@ type Settings struct {
 // Systems lists the systems there are.
 func Systems() []string { return []string{"push", "kraft"} }
 
-func (s Settings) withDefaults() Settings {
+// WithDefaults fills in what was left out.
+func (s Settings) WithDefaults() Settings {
 	if s.SessionTimeout == 0 {
 		s.SessionTimeout = 6 * time.Second
 	}
@@ -91,7 +92,7 @@ func (s Settings) Paths() []protocol.ReadPath {
 }
 
 func (s Settings) kraft() (kraft.Config, error) {
-	s = s.withDefaults()
+	s = s.WithDefaults()
 	cfg := kraft.Cluster(s.Controllers, s.Brokers, s.Partitions)
 	cfg.SessionTimeout = s.SessionTimeout
 	cfg.HeartbeatInterval = s.SessionTimeout / 4

@@ -37,6 +37,12 @@ func partitionDir(p protocol.Partition) string {
 // /brokers/topics/T/partitions/P/state.
 func StatePath(p protocol.Partition) string { return statePathOf(partitionDir(p)) }
 
+// IsStatePath tells whether a node of the store holds the state of a partition.
+func IsStatePath(path string) bool {
+	_, ok := parseStatePath(path)
+	return ok
+}
+
 // parseStatePath is the inverse of StatePath.
 func parseStatePath(path string) (protocol.Partition, bool) {
 	rest, ok := strings.CutPrefix(path, topicsPath+"/")

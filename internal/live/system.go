@@ -1,0 +1,106 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/stalemate-io/stalemate/systems/processes"
+	"github.com/stalemate-io/stalemate/systems/push"
+	"github.com/stalemate-io/stalemate/systems/tcp"
+	"github.com/stalemate-io/stalemate/systems/zookeeper"
+	"github.com/stalemate-io/stalemate/workloads/leadership"
+)
+
+// System is a toy system that runs as processes, with the ZooKeeper ensemble that
+// holds its state where it has one.
+type System struct {
+	*processes.Cluster
+	store *zookeeper.Ensemble // nil for kraft
+}
+
+// Start starts a system of which nothing is left running where that fails. It
+// keeps what it has in dir: each node's folder, and the ensemble's, called store.
+func Start(ctx context.Context, settings processes.Settings, dir string) (s *System, err error) {
+	s = &System{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	o := processes.Options{Settings: settings.WithDefaults(), Dir: dir}
+	if settings.System == "push" {
+		s.store, err = zookeeper.Launch(ctx, zookeeper.Options{
+			Dir: filepath.Join(dir, "store"), TickTime: tickFor(o.SessionTimeout),
+		})
+		if err != nil {
+			return s, err
+		}
+		o.Store = map[string]string{}
+		for _, name := range s.store.Nodes() {
+			o.Store[name] = s.store.ClientAddr(name)
+		}
+	}
+	s.Cluster, err = processes.Launch(ctx, o)
+	return s, err
+}
+
+// tickFor gives a tick with which servers grant a session of that length, which is
+// from 2 to 20 ticks.
+func tickFor(session time.Duration) time.Duration {
+	return min(zookeeper.DefaultTickTime, session/3).Truncate(time.Millisecond)
+}
+
+// Store is the ensemble that holds the system's state, nil where it has none.
+func (s *System) Store() *zookeeper.Ensemble { return s.store }
+
+// Stop has every node leave in good order, and then ends the store, so that what
+// they committed can be read.
+func (s *System) Stop(ctx context.Context) error {
+	if err := s.Cluster.Stop(ctx); err != nil || s.store == nil {
+		return err
+	}
+	return s.store.Close()
+}
+
+// Truth gives what a stopped system has committed, with times since a start, and
+// the trace of its nodes.
+func (s *System) Truth(start time.Duration) ([]leadership.Change, []tcp.Entry, error) {
+	trace, err := s.Trace()
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.store == nil {
+		changes, err := s.KraftTruth(trace, tcp.Now())
+		return FromKraft(changes, start), trace, err
+	}
+	changes, err := processes.PushTruth(s.store.DataDirs(), trace)
+	return FromPush(changes, start), trace, err
+}
+
+// FromPush gives the changes in a store as the workload's truth, with times since
+// a start. What was committed before then was so at the start.
+func FromPush(changes []push.Change, start time.Duration) []leadership.Change {
+	var truth []leadership.Change
+	for _, c := range changes {
+		if c.Moved {
+			truth = append(truth, leadership.Change{
+				Partition: c.Partition, Leader: c.Leader, Epoch: c.LeaderEpoch, Order: c.Zxid, At: max(0, c.At-start),
+			})
+		}
+	}
+	return truth
+}
+
+// Close kills every node and ends the store.
+func (s *System) Close() error {
+	var err error
+	if s.Cluster != nil {
+		err = s.Cluster.Close()
+	}
+	if s.store != nil {
+		err = errors.Join(err, s.store.Close())
+	}
+	return err
+}
