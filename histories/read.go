@@ -172,7 +172,7 @@ func decode(src *source, format Format, where goroutine, take func(e *Event, lin
 	readers := map[Format]func(*window, *stream) (ending, error){JSON: readJSON, EDN: readEDN, Text: readText}
 	switch {
 	case format == JSONL:
-		return decodeJSONL(src, where, take)
+		return decodeJSONL(src, batchBytes, where, take)
 	case readers[format] == nil:
 		return ending{}, fmt.Errorf("expected a format to read, found %s", format)
 	}

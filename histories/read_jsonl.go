@@ -11,10 +11,11 @@ import (
 // decodeJSONL has lines decoded by several workers at once: a line end cannot
 // stand inside a JSON string, so the text may be cut at any of them. Each worker
 // waits for its batch's turn, and then gives the events to take itself or hands
-// them to the caller's goroutine.
-func decodeJSONL(src io.Reader, where goroutine, take func(e *Event, line int) error) (ending, error) {
+// them to the caller's goroutine. A batch is size bytes long, or its line.
+func decodeJSONL(src io.Reader, size int, where goroutine, take func(e *Event, line int) error) (ending, error) {
 	workers := min(runtime.GOMAXPROCS(0), 8)
 	d := &lineDecoder{
+		size:  size,
 		work:  make(chan *batch, batchesAhead),
 		free:  make(chan *batch, 2*(batchesAhead+workers)),
 		quit:  make(chan struct{}),
@@ -48,6 +49,7 @@ func decodeJSONL(src io.Reader, where goroutine, take func(e *Event, line int) e
 
 // lineDecoder is the decoding of one source of JSONL.
 type lineDecoder struct {
+	size  int           // of a batch's text
 	work  chan *batch   // to decode, in order
 	order chan *batch   // decoded, in order, for the caller; nil where workers take
 	free  chan *batch   // to be used again
@@ -63,9 +65,11 @@ func (d *lineDecoder) cutLines(r io.Reader) error {
 	var before chan struct{}
 	for {
 		b := newBatch(d.free)
-		b.before, before = before, b.done
+		// Never a channel that was used before: somebody may still wait for it.
+		b.before, b.done = before, make(chan struct{})
+		before = b.done
 		b.text = append(b.text[:0], rest...)
-		last, err := fillLines(r, b)
+		last, err := fillLines(r, b, d.size)
 		if err != nil {
 			return err
 		}
@@ -100,7 +104,7 @@ func (d *lineDecoder) decodeLines() {
 				return
 			}
 		}
-		done := b.done
+		done := b.done // once delivered, the batch may be used again
 		if d.order == nil {
 			d.deliver(b)
 		} else {
@@ -109,9 +113,7 @@ func (d *lineDecoder) decodeLines() {
 			case <-d.quit:
 			}
 		}
-		// A batch that is used again has the same channel; it is not done
-		// before the one that waits here now.
-		done <- struct{}{}
+		close(done)
 	}
 }
 
@@ -171,8 +173,8 @@ func (t *lineTaker) ending() (end ending, err error) {
 
 // fillLines reads until the text has a line end and is long enough; last is
 // true at the end of the source.
-func fillLines(r io.Reader, b *batch) (last bool, err error) {
-	size := max(batchBytes, 2*len(b.text))
+func fillLines(r io.Reader, b *batch, size int) (last bool, err error) {
+	size = max(size, 2*len(b.text))
 	for {
 		if cap(b.text) < size {
 			b.text = append(make([]byte, 0, size), b.text...)

@@ -13,7 +13,7 @@ type batch struct {
 	events []Event
 	lines  []int // the source line of each event
 
-	done    chan struct{} // JSONL: has an element once the events were taken
+	done    chan struct{} // JSONL: closed once the next batch may be taken
 	before  chan struct{} // JSONL: done of the batch before, nil for the first
 	text    []byte        // JSONL: the lines to decode
 	base    int           // JSONL: how many lines are before text
@@ -91,7 +91,7 @@ func newBatch(free <-chan *batch) *batch {
 		b.events, b.lines, b.err, b.closing = b.events[:0], b.lines[:0], nil, -1
 		return b
 	default:
-		return &batch{events: make([]Event, 0, batchEvents), closing: -1, done: make(chan struct{}, 1)}
+		return &batch{events: make([]Event, 0, batchEvents), closing: -1}
 	}
 }
 
