@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stalemate-io/stalemate/systems/kraft/raft"
+	"github.com/stalemate-io/stalemate/systems/node"
 	"github.com/stalemate-io/stalemate/systems/protocol"
 )
 
@@ -53,5 +55,19 @@ func TestThePreferredLeaderIsTheFirstReplica(t *testing.T) {
 	}
 	if a := elect(protocol.NoLeader); a.Error != protocol.ElectionNotNeeded {
 		t.Errorf("the preferred leader leads: %+v", a)
+	}
+}
+
+func TestAnObserverStandsForNothing(t *testing.T) {
+	c := newCluster(t, 5, Cluster(3, 4, 1))
+	c.ready(t)
+	s := c.broker(1).Replica().Standing()
+	must[raft.EndQuorumEpochResponse](t, c, "b1", &raft.EndQuorumEpochRequest{Leader: s.Leader, Epoch: s.Epoch, Preferred: []node.ID{"b1"}})
+	c.mustRun(t, c.Now()+5*time.Second)
+	if role := c.broker(1).Replica().Role(); role != raft.Follower && role != raft.Unattached {
+		t.Errorf("a broker that was asked to stand is %v", role)
+	}
+	if now := c.broker(1).Replica().Standing(); now != s {
+		t.Errorf("the quorum stands at %+v after %+v", now, s)
 	}
 }

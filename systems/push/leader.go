@@ -168,7 +168,7 @@ func (b *Broker) acknowledge(id int32, f *ReplicaFetch) {
 // diverges tells whether a follower's log has records that the leader's has
 // not.
 func (b *Broker) diverges(p *replica, f *ReplicaFetch) bool {
-	if f.Offset > p.log.end() {
+	if f.Offset < 0 || f.Offset > p.log.end() {
 		return true
 	}
 	if !b.cfg.Guards.EpochTruncation || f.LastFetchedEpoch < 0 {

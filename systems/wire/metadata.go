@@ -110,12 +110,13 @@ var wholeMetadata = translation[protocol.ClusterRequest, protocol.ClusterRespons
 		if a.Error != protocol.None {
 			setInt(&r.UnknownTags, tagError, int64(code(a.Error)))
 		}
-		for _, id := range c.known(a) {
+		nodes, err := c.reachable(a)
+		if err != nil {
+			return err
+		}
+		for _, n := range nodes {
 			b := kmsg.NewMetadataResponseBroker()
-			if b.NodeID, err = number(id); err != nil {
-				return err
-			}
-			b.Host, b.Port = c.address(id)
+			b.NodeID, b.Host, b.Port = n.number, n.host, n.port
 			r.Brokers = append(r.Brokers, b)
 		}
 		r.Topics = topicsOf(a.Partitions)
@@ -162,17 +163,27 @@ var wholeMetadata = translation[protocol.ClusterRequest, protocol.ClusterRespons
 	},
 }
 
-// known lists the nodes that a client may have to reach: the live brokers, and the
-// active controller, to which it brings what is the controller's to do.
-func (c *Cluster) known(a *protocol.ClusterResponse) []node.ID {
-	var ids []node.ID
+// reachable is a node as clients are told of it.
+type reachable struct {
+	number int32
+	host   string
+	port   int32
+}
+
+// reachable lists the nodes that a client may have to reach: the live brokers, and
+// the active controller, to which it brings what is the controller's to do.
+func (c *Cluster) reachable(a *protocol.ClusterResponse) ([]reachable, error) {
+	var all []reachable
 	for _, b := range a.Brokers {
-		ids = append(ids, kraft.BrokerNode(b))
+		host, port := c.address(kraft.BrokerNode(b))
+		all = append(all, reachable{b, host, port})
 	}
-	if a.Controller != "" {
-		ids = append(ids, node.ID(a.Controller))
+	if a.Controller == "" {
+		return all, nil
 	}
-	return ids
+	n, err := number(node.ID(a.Controller))
+	host, port := c.address(node.ID(a.Controller))
+	return append(all, reachable{n, host, port}), err
 }
 
 func tellsOf(a *protocol.ClusterResponse, topic string) bool {
@@ -229,15 +240,13 @@ var describeCluster = translation[protocol.ClusterRequest, protocol.ClusterRespo
 		if r.ControllerID, err = number(node.ID(a.Controller)); err != nil {
 			return err
 		}
-		for _, id := range c.known(a) {
+		nodes, err := c.reachable(a)
+		for _, n := range nodes {
 			b := kmsg.NewDescribeClusterResponseBroker()
-			if b.NodeID, err = number(id); err != nil {
-				return err
-			}
-			b.Host, b.Port = c.address(id)
+			b.NodeID, b.Host, b.Port = n.number, n.host, n.port
 			r.Brokers = append(r.Brokers, b)
 		}
-		return nil
+		return err
 	},
 }
 

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"math"
 	"net"
 	"strconv"
 
@@ -24,11 +25,11 @@ func number(id node.ID) (int32, error) {
 		switch {
 		case id[0] == 'b' && n <= controllerBase:
 			return int32(n), nil
-		case id[0] == 'c' && n <= controllerBase:
+		case id[0] == 'c' && n <= math.MaxInt32-controllerBase:
 			return controllerBase + int32(n), nil
 		}
 	}
-	return 0, fmt.Errorf("node %q has no number: expected b1 to b%d or c1 to c%d", id, controllerBase, controllerBase)
+	return 0, fmt.Errorf("node %q has no number: expected b1 to b%d, or c1 and so on", id, controllerBase)
 }
 
 // nodeOf is the inverse of number.
@@ -38,10 +39,10 @@ func nodeOf(n int32) (node.ID, error) {
 		return "", nil
 	case n > 0 && n <= controllerBase:
 		return node.ID("b" + strconv.Itoa(int(n))), nil
-	case n > controllerBase && n <= 2*controllerBase:
+	case n > controllerBase:
 		return node.ID("c" + strconv.Itoa(int(n-controllerBase))), nil
 	}
-	return "", fmt.Errorf("node number %d: expected 1 to %d for a broker, up to %d for a controller", n, controllerBase, 2*controllerBase)
+	return "", fmt.Errorf("node number %d: expected 1 to %d for a broker, more for a controller", n, controllerBase)
 }
 
 // Cluster is what every answer about a cluster says of it, whoever answers.

@@ -33,10 +33,11 @@ var (
 	aPartition  = rapid.Custom(func(t *rapid.T) protocol.Partition {
 		return protocol.Partition{Topic: rapid.StringMatching(`[a-z.]{1,9}`).Draw(t, "topic"), Index: rapid.Int32Min(0).Draw(t, "index")}
 	})
-	number32  = rapid.Int32()
-	number64  = rapid.Int64()
+	number32  = rapid.OneOf(rapid.Int32Range(-1, 3), rapid.Int32())
+	number64  = rapid.OneOf(rapid.Int64Range(-1, 3), rapid.Int64())
+	aReplica  = rapid.OneOf(rapid.Int32Range(1, 3), rapid.Int32Min(0))
 	anOffset  = rapid.Int64Min(0)
-	brokers   = rapid.SliceOfN(rapid.Int32(), 0, 4)
+	brokers   = rapid.SliceOfN(rapid.OneOf(rapid.Int32Range(1, 3), rapid.Int32()), 0, 4)
 	errorCode = rapid.Custom(func(t *rapid.T) protocol.Code {
 		return codeOf(rapid.SampledFrom(codeNumbers()).Draw(t, "code"))
 	})
@@ -143,10 +144,10 @@ var pushMessages = map[string]func(*rapid.T) exchanged{
 	},
 	"Fetch": func(t *rapid.T) exchanged {
 		q := &push.ReplicaFetchRequest{
-			Replica: rapid.Int32Min(0).Draw(t, "r"), BrokerEpoch: number64.Draw(t, "be"),
+			Replica: aReplica.Draw(t, "r"), BrokerEpoch: number64.Draw(t, "be"),
 			Partitions: someOf(t, rapid.Custom(func(t *rapid.T) push.ReplicaFetch {
 				return push.ReplicaFetch{
-					Partition: aPartition.Draw(t, "p"), Offset: anOffset.Draw(t, "o"), LeaderEpoch: number32.Draw(t, "le"), LastFetchedEpoch: number32.Draw(t, "last"),
+					Partition: aPartition.Draw(t, "p"), Offset: number64.Draw(t, "o"), LeaderEpoch: number32.Draw(t, "le"), LastFetchedEpoch: number32.Draw(t, "last"),
 				}
 			})),
 		}
@@ -266,7 +267,7 @@ var kraftMessages = map[string]func(*rapid.T) exchanged{
 	},
 	"Fetch of partitions": func(t *rapid.T) exchanged {
 		q := &kraft.ReplicaFetchRequest{
-			Broker: rapid.Int32Min(0).Draw(t, "b"), BrokerEpoch: number64.Draw(t, "be"),
+			Broker: aReplica.Draw(t, "b"), BrokerEpoch: number64.Draw(t, "be"),
 			Partitions: someOf(t, rapid.Custom(func(t *rapid.T) kraft.ReplicaPosition {
 				return kraft.ReplicaPosition{
 					Partition: aPartition.Draw(t, "p"), LeaderEpoch: number32.Draw(t, "le"), Offset: number64.Draw(t, "o"), LastEpoch: number32.Draw(t, "last"),
