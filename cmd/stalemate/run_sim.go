@@ -52,6 +52,7 @@ committed is merged into the history afterwards.`,
 	t := &f.trial
 	fs := c.Flags()
 	fs.StringVar(&f.on, "on", "sim", "where to run: sim, or local for processes of this machine")
+	fs.StringVar(&t.Workload, "workload", toys.Leadership, "what clients do: leadership (move leaders, ask who leads), or data (produce, fetch; in the simulator)")
 	fs.StringVar(&f.trouble, "trouble", "storm", "what happens to a simulated cluster: none, "+familyNames())
 	fs.StringVar(&f.faults, "faults", "kill,pause,cut", "what happens to processes, with commas: none, "+strings.Join(nemesis.Names(), ", ")+
 		"; kill stands for all that begin with kill-, and so on")
@@ -75,6 +76,9 @@ func (f *simFlags) run(c *cobra.Command) error {
 	switch f.on {
 	case "sim":
 	case "local":
+		if f.trial.Workload != toys.Leadership {
+			return fmt.Errorf("--workload %s --on local: expected leadership; other workloads run in the simulator", f.trial.Workload)
+		}
 		return f.runLocal(c)
 	default:
 		return fmt.Errorf("--on %s: expected sim or local", f.on)
@@ -129,13 +133,14 @@ func (f *simFlags) print(c *cobra.Command, run *histories.Run, v *checker.Verdic
 // record writes the folder of a run.
 func (f *simFlags) record(c *cobra.Command, t toys.Trial, o *toys.Outcome) (run *histories.Run, err error) {
 	promises := map[string]string{}
-	for path, level := range toys.Promises(t.System) {
+	judged := t.Options()
+	for path, level := range judged.Promises {
 		promises[path] = string(level)
 	}
 	run, err = histories.CreateRun(f.store, histories.RunInfo{
-		Name: t.System + "-" + f.trouble, System: t.System, Deployment: "sim", Seed: int64(t.Seed), Model: "leadership", Promises: promises,
+		Name: t.System + "-" + f.trouble, System: t.System, Deployment: "sim", Seed: int64(t.Seed), Model: judged.Model, Promises: promises,
 		Settings: map[string]string{
-			"trouble": f.trouble, "controllers": fmt.Sprint(t.Controllers), "brokers": fmt.Sprint(t.Brokers),
+			"trouble": f.trouble, "workload": t.Workload, "controllers": fmt.Sprint(t.Controllers), "brokers": fmt.Sprint(t.Brokers),
 			"partitions": fmt.Sprint(t.Partitions), "clients": fmt.Sprint(t.Clients), "time": t.Load.String(),
 			"settle": t.Settle.String(), "guards-off": strings.Join(t.Off, ","), "guards-on": strings.Join(t.On, ","),
 		},

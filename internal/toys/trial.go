@@ -9,12 +9,21 @@ import (
 	"github.com/stalemate-io/stalemate/histories"
 	"github.com/stalemate-io/stalemate/systems/protocol"
 	"github.com/stalemate-io/stalemate/systems/sim"
+	"github.com/stalemate-io/stalemate/workloads/data"
 	"github.com/stalemate-io/stalemate/workloads/leadership"
 )
 
-// Trial is one run of the workload leadership on one system under faults.
+// The workloads of a Trial.
+const (
+	Leadership = "leadership"
+	Data       = "data"
+)
+
+// Trial is one run of a workload on one system under faults.
 type Trial struct {
 	Config
+	// Workload is Leadership, the default, or Data.
+	Workload string
 	// Schedule gives the faults for a cluster.
 	Schedule func(*Cluster) []sim.Fault
 	// Warmup is how long the cluster has to itself, Load how long clients and
@@ -39,7 +48,7 @@ type Outcome struct {
 	Simulated time.Duration
 }
 
-// Promises is what each read path of a system promises.
+// Promises is what each path of a system promises to who asks who leads.
 func Promises(system string) map[string]checker.Level {
 	if system == "kraft" {
 		return map[string]checker.Level{
@@ -62,10 +71,7 @@ func (t Trial) Run(ctx context.Context) (*Outcome, error) {
 	}
 	heal := t.Warmup + t.Load
 	o := &Outcome{Simulated: heal + t.Settle + 2*time.Second}
-	if err := addClients(k.World, leadership.Options{
-		Brokers: k.Brokers, Controllers: k.Controllers, Partitions: k.Partitions, Paths: k.Paths,
-		Clients: t.Clients, Think: t.Think, From: t.Warmup, Until: heal, Final: heal + t.Settle,
-	}); err != nil {
+	if err := t.addClients(k, heal); err != nil {
 		return nil, err
 	}
 	if t.Schedule != nil {
@@ -79,18 +85,39 @@ func (t Trial) Run(ctx context.Context) (*Outcome, error) {
 	if o.Truth, err = k.Truth(); err != nil {
 		return nil, fmt.Errorf("seed %d: %w", t.Seed, err)
 	}
-	o.Events = leadership.Merge(k.History(), o.Truth)
-	if o.Verdict, err = Judge(ctx, t.System, o.Events); err != nil {
+	if o.Events = k.History(); t.Workload != Data {
+		// Of values, clients are all that writes; of leaders they are not.
+		o.Events = leadership.Merge(o.Events, o.Truth)
+	}
+	if o.Verdict, err = judge(ctx, o.Events, t.Options()); err != nil {
 		return nil, fmt.Errorf("%s, seed %d: %w", t.System, t.Seed, err)
 	}
-	if t.Trace {
+	switch {
+	case t.Workload == Data:
+		ExplainData(o.Verdict, o.Truth)
+	case t.Trace:
 		Explain(t.System, o.Verdict, o.Trace, o.Truth)
 	}
 	return o, nil
 }
 
-// Judge checks a merged history against what the system's paths promise.
+// Options is what the trial's history is held against.
+func (t *Trial) Options() checker.Options {
+	if t.Workload == Data {
+		// A deposed leader serves what it has, in either system.
+		return checker.Options{Model: "register", Promises: map[string]checker.Level{data.Path: checker.OrderedLag}}
+	}
+	return checker.Options{Model: "leadership", Promises: Promises(t.System)}
+}
+
+// Judge checks a merged history of leadership against what the system's paths
+// promise.
 func Judge(ctx context.Context, system string, events []histories.Event) (*checker.Verdict, error) {
+	t := Trial{Config: Config{System: system}}
+	return judge(ctx, events, t.Options())
+}
+
+func judge(ctx context.Context, events []histories.Event, o checker.Options) (*checker.Verdict, error) {
 	var b histories.Builder
 	b.Expect(len(events) / 2)
 	for i := range events {
@@ -102,7 +129,5 @@ func Judge(ctx context.Context, system string, events []histories.Event) (*check
 	if err != nil {
 		return nil, err
 	}
-	return checker.CheckContext(ctx, h, checker.Options{
-		Model: "leadership", Promises: Promises(system),
-	})
+	return checker.CheckContext(ctx, h, o)
 }

@@ -59,7 +59,15 @@ func (b *Broker) fetch(m *protocol.FetchRequest, reply func(node.Message)) {
 		reply(&protocol.FetchResponse{Error: code, HighWatermark: -1, LeaderEpoch: p.leaderEpoch()})
 		return
 	}
-	reply(&protocol.FetchResponse{Values: p.values(m.Offset), HighWatermark: p.hw, LeaderEpoch: p.state.LeaderEpoch})
+	from := m.Offset
+	if from == protocol.LatestOffset {
+		if p.hw < p.start {
+			reply(&protocol.FetchResponse{Error: protocol.OffsetNotAvailable, HighWatermark: -1, LeaderEpoch: p.state.LeaderEpoch})
+			return
+		}
+		from = p.hw - 1
+	}
+	reply(&protocol.FetchResponse{Values: p.values(from), HighWatermark: p.hw, LeaderEpoch: p.state.LeaderEpoch})
 }
 
 // leaderEpoch is the leader epoch in the role store, -1 where there is no such

@@ -50,6 +50,7 @@ const (
 	InvalidUpdateVersion    Code = "INVALID_UPDATE_VERSION"
 	NotEnoughReplicas       Code = "NOT_ENOUGH_REPLICAS"
 	RequestTimedOut         Code = "REQUEST_TIMED_OUT"
+	OffsetNotAvailable      Code = "OFFSET_NOT_AVAILABLE"
 	UnsupportedVersion      Code = "UNSUPPORTED_VERSION"
 )
 
@@ -164,6 +165,12 @@ type ProduceResponse struct {
 	Offset      int64
 	LeaderEpoch int32
 }
+
+// LatestOffset in a FetchRequest stands for the last offset below the high
+// watermark, as if ListOffsets had been asked for it first. A leader whose high
+// watermark has not come to where its own epoch begins does not know it and
+// answers OffsetNotAvailable (KIP-207).
+const LatestOffset int64 = -1
 
 // FetchRequest reads a partition from an offset, up to the high watermark.
 type FetchRequest struct {

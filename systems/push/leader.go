@@ -74,8 +74,15 @@ func (b *Broker) fetch(r *protocol.FetchRequest) *protocol.FetchResponse {
 		return a
 	}
 	a := &protocol.FetchResponse{HighWatermark: p.highWatermark, LeaderEpoch: p.leaderEpoch}
-	end := min(p.highWatermark, r.Offset+maxRecords)
-	for o := max(r.Offset, 0); o < end; o++ {
+	from := max(r.Offset, 0)
+	if r.Offset == protocol.LatestOffset {
+		if p.highWatermark < p.epochStart {
+			return &protocol.FetchResponse{Error: protocol.OffsetNotAvailable, HighWatermark: -1, LeaderEpoch: p.leaderEpoch}
+		}
+		from = max(p.highWatermark-1, 0)
+	}
+	end := min(p.highWatermark, from+maxRecords)
+	for o := from; o < end; o++ {
 		a.Values = append(a.Values, p.log.records[o].Value)
 	}
 	return a

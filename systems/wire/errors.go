@@ -33,6 +33,7 @@ var codes = map[protocol.Code]int16{
 	protocol.FencedLeaderEpoch:        74,
 	protocol.UnknownLeaderEpoch:       75,
 	protocol.StaleBrokerEpoch:         77,
+	protocol.OffsetNotAvailable:       78,
 	protocol.EligibleLeadersNotAvail:  83,
 	protocol.ElectionNotNeeded:        84,
 	protocol.InvalidUpdateVersion:     95,
