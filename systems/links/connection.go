@@ -32,7 +32,11 @@ func (m *Mesh) serve(r Route, accepted *net.TCPConn) {
 	defer running.Wait()
 	defer m.own(accepted)()
 	forward := newStream(there, dialler, stop)
-	running.Go(func() { forward.read(r.Greeting) })
+	if r.Frames != nil {
+		running.Go(func() { forward.readFrames(r.Frames) })
+	} else {
+		running.Go(func() { forward.read(r.Greeting) })
+	}
 
 	// A handshake needs both directions. A target never hears of a dialler
 	// that gave up before it was through.

@@ -48,6 +48,10 @@ type Route struct {
 	// carries addresses in its hello be told the proxies' addresses. What it
 	// returns with an error is passed on before the connection ends.
 	Greeting func(io.Reader) ([]byte, error)
+	// Frames, if set, says what becomes of each frame that the dialler sends,
+	// which it is given without its length; answers pass as they are. It may be
+	// called for several connections at once.
+	Frames func(frame []byte) Fate
 	// Patience is how long to try again while Target refuses connections.
 	// The dialler, whose own connection the proxy has accepted already,
 	// cannot see a refusal and try again itself.
