@@ -42,6 +42,8 @@ type Cluster struct {
 	nodes   map[node.ID]*process
 	mesh    *links.Mesh
 	admin   *tcp.Node
+
+	intercept interceptors
 }
 
 var _ systems.Dependent = (*Cluster)(nil)
@@ -105,6 +107,7 @@ func newCluster(o Options) *Cluster {
 		names = append(names, name)
 	}
 	c.mesh = links.New(names...)
+	c.intercept.protocol = wireProtocol(o.System, nil)
 	return c
 }
 
@@ -167,22 +170,23 @@ func (c *Cluster) install() error {
 // connect opens the proxies through which a node reaches the others and the
 // store.
 func (c *Cluster) connect(config *NodeConfig) error {
-	open := func(to, target string) (string, error) {
-		port, err := c.mesh.Open(links.Route{From: string(config.Self), To: to, Target: target})
+	open := func(r links.Route) (string, error) {
+		r.From = string(config.Self)
+		port, err := c.mesh.Open(r)
 		return hostPort(port), err
 	}
 	for id, target := range config.Advertised {
 		if id == config.Self {
 			continue
 		}
-		address, err := open(string(id), target)
+		address, err := open(links.Route{To: string(id), Target: target, Frames: c.intercept.on(config.Self, id)})
 		if err != nil {
 			return err
 		}
 		config.Peers[id] = address
 	}
 	for name, target := range c.options.Store {
-		address, err := open(name, target)
+		address, err := open(links.Route{To: name, Target: target})
 		if err != nil {
 			return err
 		}

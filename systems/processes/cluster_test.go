@@ -16,6 +16,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/stalemate-io/stalemate/systems/kraft"
+	"github.com/stalemate-io/stalemate/systems/links"
 	"github.com/stalemate-io/stalemate/systems/local"
 	"github.com/stalemate-io/stalemate/systems/node"
 	"github.com/stalemate-io/stalemate/systems/protocol"
@@ -179,6 +181,22 @@ func TestAClusterOutlivesWhatIsDoneToItsNodes(t *testing.T) {
 			must(t, errors.Join(c.Links().Heal(name, third), c.Links().Heal(third, name)))
 		}
 	}
+	// Requests that are lost are sent again.
+	lost := make(chan Envelope, 1)
+	remove := c.Intercept(func(e Envelope) links.Fate {
+		if e.From == "b1" && e.Kind() == "BrokerHeartbeat" {
+			select {
+			case lost <- e:
+				return links.Fate{Lose: true}
+			default:
+			}
+		}
+		return links.Fate{}
+	})
+	if e := <-lost; e.Message.(*kraft.BrokerHeartbeatRequest).Broker != 1 {
+		t.Errorf("lost %+v", e)
+	}
+	remove()
 	elect(t, c, fourth, 3)
 	elect(t, c, leads(t, c, "a last leader", func(string) bool { return true }), 1)
 
