@@ -106,6 +106,57 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// dependent is a fake whose nodes depend on server s1.
+type dependent struct{ *fake }
+
+func (dependent) Dependencies() []string { return []string{"s1"} }
+
+func TestANodeThatIsCutOffLosesWhatItDependsOn(t *testing.T) {
+	tests := []struct {
+		fault string
+		want  []string // what is broken between the first target and s1, sorted
+	}{
+		{"isolate-leader", []string{"n3>s1 cut", "s1>n3 cut"}},
+		{"halves", []string{"TARGET>s1 cut", "s1>TARGET cut"}},
+		{"cut-one-way", []string{"TARGET>s1 cut"}},
+		{"pause-leader", nil},
+	}
+	for _, test := range tests {
+		t.Run(test.fault, func(t *testing.T) {
+			faults, err := Parse(test.fault, Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := dependent{newFake(3)}
+			d, err := faults[0].Plan(t.Context(), c, rand.New(rand.NewPCG(3, 0)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := d.Begin(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			var want, got []string
+			for _, w := range test.want {
+				if strings.Contains(d.What, "hears no other") {
+					w = "s1>TARGET cut"
+				}
+				want = append(want, strings.ReplaceAll(w, "TARGET", d.Targets[0]))
+			}
+			for _, b := range c.state() {
+				if strings.Contains(b, "s1") {
+					got = append(got, b)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			if err := d.End(t.Context()); err != nil || len(c.state()) > 0 {
+				t.Errorf("after the end: %v, %q", err, c.state())
+			}
+		})
+	}
+}
+
 func TestFaultsThatNeedLinksAreNotAvailableWithout(t *testing.T) {
 	for _, f := range All(Settings{}) {
 		c := newFake(3)
