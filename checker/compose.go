@@ -170,7 +170,11 @@ func (j *judgement) warn(v *Verdict) {
 		v.Warnings = append(v.Warnings, "staleness not measured on every key: "+j.stale.reason)
 	}
 	if j.stale.measured && !j.stale.exact {
-		v.Warnings = append(v.Warnings, "the order of some writes is open, as there are no versions; each lag and number of versions is the least it can have been")
+		why := "there are no versions"
+		if j.versions {
+			why = "not every acknowledged write has a version"
+		}
+		v.Warnings = append(v.Warnings, "the order of some writes is open, as "+why+"; each lag and number of versions is the least it can have been")
 	}
 	if v.Reads > 0 && v.Reads == v.Operations {
 		v.Warnings = append(v.Warnings, "the history holds no write, so that nothing could be stale")
