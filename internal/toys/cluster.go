@@ -87,6 +87,11 @@ func (c *Config) guards(g switches) error {
 	return nil
 }
 
+// replicaLag is how long a follower may lag and stay in sync, the same in both
+// systems: longer than the session time-out, as in Kafka (30 s against 9 s in
+// kraft and 18 s with a store), and short enough to happen within a run.
+func (c *Config) replicaLag() time.Duration { return c.SessionTimeout * 5 / 3 }
+
 func (k *Cluster) push(w sim.Config) error {
 	c := &k.Config
 	w.Store = &sim.StoreConfig{SessionTimeout: c.SessionTimeout}
@@ -94,6 +99,7 @@ func (k *Cluster) push(w sim.Config) error {
 		w.Store.Commit, w.Store.Lag = sim.Constant(2*time.Millisecond), sim.Constant(time.Millisecond)
 	}
 	cfg := push.Cluster(c.Controllers, c.Brokers, c.Partitions)
+	cfg.ReplicaLagTimeMax = c.replicaLag()
 	if err := c.guards(&cfg.Guards); err != nil {
 		return err
 	}
@@ -108,6 +114,7 @@ func (k *Cluster) kraft(w sim.Config) error {
 	cfg := kraft.Cluster(c.Controllers, c.Brokers, c.Partitions)
 	cfg.SessionTimeout = c.SessionTimeout
 	cfg.HeartbeatInterval = c.SessionTimeout / 4
+	cfg.ReplicaLagTime = c.replicaLag()
 	if err := c.guards(&cfg.Guards); err != nil {
 		return err
 	}

@@ -43,7 +43,10 @@ func (a *active) register(m *BrokerRegistrationRequest, reply func(node.Message)
 }
 
 // heartbeat keeps a session alive and unfences a broker that has applied the log
-// up to its own registration.
+// up to its own registration. Kafka asks for no more, so a broker that was fenced
+// and comes back serves again before it has heard that others lead now. With
+// self-fencing that would undo what it waited for, so there the broker has to have
+// applied its own fencing too.
 func (a *active) heartbeat(m *BrokerHeartbeatRequest, reply func(node.Message)) {
 	b := a.image.Broker(m.Broker)
 	if b == nil || b.Epoch != m.Epoch && a.c.cfg.Guards.BrokerEpoch {
@@ -52,6 +55,9 @@ func (a *active) heartbeat(m *BrokerHeartbeatRequest, reply func(node.Message)) 
 	}
 	a.touch(m.Broker)
 	caughtUp := m.Applied > b.Epoch
+	if a.c.cfg.Guards.SelfFencing {
+		caughtUp = caughtUp && m.Applied >= a.fencedAt[b.ID]
+	}
 	if !b.Fenced || !caughtUp || m.WantFence {
 		reply(&BrokerHeartbeatResponse{CaughtUp: caughtUp, Fenced: b.Fenced})
 		return
@@ -108,6 +114,7 @@ func (a *active) fence(id int32) {
 	records = append(records, &metadata.BrokerChange{Broker: id, Epoch: b.Epoch, Fenced: true})
 	a.c.env.Trace(node.Trace{What: "fenced", Peer: BrokerNode(id), Version: a.image.Offset})
 	a.write(records, nil)
+	a.fencedAt[id] = a.image.Offset
 }
 
 // choose picks the first replica in assignment order that is in sync and not

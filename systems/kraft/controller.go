@@ -214,6 +214,7 @@ type active struct {
 	since    time.Duration
 	wrote    time.Duration           // when it last appended
 	sessions map[int32]time.Duration // when each broker was last heard from
+	fencedAt map[int32]int64         // where a fenced broker has to have come before it serves again
 	waiting  []waiting               // in log order
 }
 
@@ -226,9 +227,16 @@ type waiting struct {
 
 func newActive(c *Controller, epoch int32) *active {
 	now := c.env.Now()
-	a := &active{c: c, epoch: epoch, image: c.image.Clone(), since: now, wrote: now, sessions: map[int32]time.Duration{}}
+	a := &active{
+		c: c, epoch: epoch, image: c.image.Clone(), since: now, wrote: now,
+		sessions: map[int32]time.Duration{}, fencedAt: map[int32]int64{},
+	}
 	for _, b := range a.image.Brokers() {
 		a.sessions[b.ID] = now
+		if b.Fenced {
+			// By a predecessor, some time before.
+			a.fencedAt[b.ID] = a.image.Offset
+		}
 	}
 	a.c.env.After(0, a.tick)
 	return a

@@ -18,8 +18,12 @@ type Guards struct {
 	BrokerEpoch bool
 
 	// SelfFencing makes a broker stop serving when no controller has
-	// confirmed its session for nine tenths of the session time-out. An
-	// extra: a Kafka broker that is cut off from the controllers goes on.
+	// confirmed its session for nine tenths of the session time-out, and go on
+	// only when it has applied the log up to where it was fenced. An extra: a
+	// Kafka broker that is cut off from the controllers goes on. It keeps
+	// deposed leaders from serving as long as in-sync sets shrink by time-outs
+	// alone and ReplicaLagTime is longer than the session time-out; a
+	// reassignment takes a leader that is cut off out of the set at once.
 	SelfFencing bool
 	// DataFlush makes brokers flush a partition's log before its records
 	// count as replicated. An extra: Kafka leaves that to replication.
