@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -16,6 +17,7 @@ const (
 	keyApiVersions        = 18
 	keyElectLeaders       = 43
 	keyAlterReassignments = 45
+	keyDescribeQuorum     = 55
 	keyDescribeCluster    = 60
 )
 
@@ -30,6 +32,13 @@ var clientVersions = map[int16]versions{
 	keyAlterReassignments: {0, 1},
 	keyDescribeCluster:    {0, 1},
 }
+
+// kraftVersions are clientVersions and what only kraft serves.
+var kraftVersions = func() map[int16]versions {
+	all := maps.Clone(clientVersions)
+	all[keyDescribeQuorum] = versions{0, 2}
+	return all
+}()
 
 // versions is a range of versions, both ends included.
 type versions struct{ min, max int16 }

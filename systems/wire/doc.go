@@ -29,7 +29,8 @@
 // offset that the node has applied, as Kafka's brokers do: it tells how far behind
 // they are. The active controller, as far as the node knows it, is listed among the
 // brokers, so that clients find it; ElectLeaders and AlterPartitionReassignments are
-// for it alone. Produce, Fetch and ListOffsets work on records without keys whose
+// for it alone. DescribeQuorum is answered by the leader of the metadata log; others
+// name it. Produce, Fetch and ListOffsets work on records without keys whose
 // values are decimal numbers. Machines that serve foreign clients are to be wrapped by
 // ForClients, which splits what asks about many partitions at once.
 //

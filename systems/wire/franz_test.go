@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -25,6 +26,7 @@ func franz(t *testing.T, address string, options ...kgo.Opt) *kgo.Client {
 }
 
 func TestFranzGoAdministersTheCluster(t *testing.T) {
+	t.Parallel()
 	c := startKraft(t, 3, 3, 4)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -75,6 +77,7 @@ func TestFranzGoAdministersTheCluster(t *testing.T) {
 }
 
 func TestApiVersionsTellHowFarABrokerIs(t *testing.T) {
+	t.Parallel()
 	c := startKraft(t, 1, 3, 2)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -95,6 +98,7 @@ func TestApiVersionsTellHowFarABrokerIs(t *testing.T) {
 }
 
 func TestFranzGoProducesAndConsumes(t *testing.T) {
+	t.Parallel()
 	c := startKraft(t, 1, 3, 2)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -127,5 +131,97 @@ func TestFranzGoProducesAndConsumes(t *testing.T) {
 	}
 	if !slices.Equal(got[0], []string{"7", "0"}) || !slices.Equal(got[1], []string{"-9223372036854775808", "9223372036854775807"}) {
 		t.Errorf("consumed %v", got)
+	}
+}
+
+func TestTheQuorumIsDescribedByItsLeader(t *testing.T) {
+	t.Parallel()
+	c := startKraft(t, 3, 3, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	leader := c.await(t, "b1", "knows the leader", func(a *protocol.ClusterResponse) bool { return a.Controller != "" }).Controller
+	ask := func(id node.ID) *kmsg.DescribeQuorumResponseTopicPartition {
+		q := kmsg.NewPtrDescribeQuorumRequest()
+		topic := kmsg.NewDescribeQuorumRequestTopic()
+		topic.Topic = "__cluster_metadata"
+		topic.Partitions = append(topic.Partitions, kmsg.NewDescribeQuorumRequestTopicPartition())
+		q.Topics = append(q.Topics, topic)
+		a, err := q.RequestWith(ctx, franz(t, c.cluster.Addresses[id]).SeedBrokers()[0])
+		if err != nil || a.ErrorCode != 0 || len(a.Topics) != 1 || len(a.Topics[0].Partitions) != 1 {
+			t.Fatalf("%s: %+v, %v", id, a, err)
+		}
+		return &a.Topics[0].Partitions[0]
+	}
+	n, _ := number(node.ID(leader))
+	for _, id := range []node.ID{"c1", "c2", "c3", "b1"} {
+		p := ask(id)
+		if p.LeaderID != n {
+			t.Errorf("%s names %d as the leader, b1 has named %d", id, p.LeaderID, n)
+		}
+		if id != node.ID(leader) {
+			if kerr.ErrorForCode(p.ErrorCode) != kerr.NotLeaderForPartition {
+				t.Errorf("%s, which does not lead, answers %v", id, kerr.ErrorForCode(p.ErrorCode))
+			}
+			continue
+		}
+		if p.ErrorCode != 0 || len(p.CurrentVoters) != 3 || len(p.Observers) != 3 || p.HighWatermark <= 0 {
+			t.Fatalf("%s, which leads, answers %+v", id, p)
+		}
+		for _, r := range append(p.CurrentVoters, p.Observers...) {
+			if r.LogEndOffset <= 0 {
+				t.Errorf("replica %d is at %d in a quorum at work", r.ReplicaID, r.LogEndOffset)
+			}
+		}
+	}
+}
+
+func TestWhatIsNotServedIsRefusedAsKafkaDoes(t *testing.T) {
+	p := Push(testCluster)
+	format := kmsg.NewRequestFormatter(kmsg.FormatterClientID("test"))
+	ask := func(q kmsg.Request, version int16) (kmsg.Response, error) {
+		q.SetVersion(version)
+		r, err := p.ParseRequest(format.AppendRequest(nil, q, 7)[4:])
+		if err != nil || r.Answer == nil {
+			return nil, err
+		}
+		a := q.ResponseKind()
+		body := r.Answer[8:]
+		switch {
+		case a.Key() == keyApiVersions:
+			a.SetVersion(0)
+		case a.IsFlexible():
+			body = body[1:]
+		}
+		return a, a.ReadFrom(body)
+	}
+	for _, tt := range []struct {
+		rule    string
+		q       kmsg.Request
+		version int16
+		closes  bool
+		answer  error
+	}{
+		{"an API with room for an error says so there", kmsg.NewPtrFindCoordinatorRequest(), 2, false, kerr.UnsupportedVersion},
+		{"an API that only the other system has", kmsg.NewPtrVoteRequest(), 2, false, kerr.UnsupportedVersion},
+		{"a version that is not served", kmsg.NewPtrFetchRequest(), 13, false, kerr.UnsupportedVersion},
+		{"an API whose answer has no room for an error", kmsg.NewPtrDeleteTopicsRequest(), 1, true, nil},
+		{"a version that nobody has", kmsg.NewPtrMetadataRequest(), 99, true, nil},
+		{"ApiVersions in a version to come is answered in version 0", kmsg.NewPtrApiVersionsRequest(), 5, false, kerr.UnsupportedVersion},
+	} {
+		a, err := ask(tt.q, tt.version)
+		if (err != nil) != tt.closes {
+			t.Errorf("%s: %v", tt.rule, err)
+			continue
+		}
+		if tt.closes {
+			continue
+		}
+		n := int16(reflect.ValueOf(a).Elem().FieldByName("ErrorCode").Int())
+		if kerr.ErrorForCode(n) != tt.answer {
+			t.Errorf("%s: %v, wanted %v", tt.rule, kerr.ErrorForCode(n), tt.answer)
+		}
+		if v, ok := a.(*kmsg.ApiVersionsResponse); ok && len(v.ApiKeys) != len(p.served) {
+			t.Errorf("%s: %d keys, wanted all %d", tt.rule, len(v.ApiKeys), len(p.served))
+		}
 	}
 }

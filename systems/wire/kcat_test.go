@@ -33,6 +33,7 @@ func kcat(t *testing.T, stdin string, args ...string) string {
 }
 
 func TestKcatPrintsWhatABrokerBelieves(t *testing.T) {
+	t.Parallel()
 	c := startKraft(t, 3, 3, 4)
 	for id, address := range c.cluster.Addresses {
 		if id[0] == 'c' {
@@ -62,6 +63,7 @@ func commas(ids []int32) string {
 }
 
 func TestKcatProducesAndConsumes(t *testing.T) {
+	t.Parallel()
 	c := startKraft(t, 1, 3, 2)
 	address := c.cluster.Addresses["b1"]
 	var all strings.Builder

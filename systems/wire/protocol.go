@@ -28,7 +28,7 @@ var _ tcp.Protocol = (*Protocol)(nil)
 func Push(c Cluster) *Protocol { return newProtocol(c, clientVersions, pushExchanges) }
 
 // Kraft is the protocol of a kraft cluster's nodes and their clients.
-func Kraft(c Cluster) *Protocol { return newProtocol(c, clientVersions, raftExchanges, kraftExchanges) }
+func Kraft(c Cluster) *Protocol { return newProtocol(c, kraftVersions, raftExchanges, kraftExchanges) }
 
 func newProtocol(c Cluster, client map[int16]versions, nodes ...[]exchange) *Protocol {
 	p := &Protocol{

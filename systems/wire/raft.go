@@ -15,6 +15,7 @@ var raftExchanges = []exchange{
 	endQuorumEpoch.at(54, 1),
 	raftFetch.at(1, 18),
 	fetchSnapshot.at(59, 0),
+	describeQuorum.at(keyDescribeQuorum, 1),
 }
 
 // metadataPartition is the one partition of the metadata log.
@@ -318,4 +319,88 @@ var fetchSnapshot = translation[raft.FetchSnapshotRequest, raft.FetchSnapshotRes
 			Size: int(p.Size), Position: int(p.Position), Bytes: p.Bytes,
 		}, err
 	},
+}
+
+// describeQuorum is for clients (kafka-metadata-quorum). Only the leader of the
+// metadata log answers it; others say who that is.
+var describeQuorum = translation[raft.DescribeQuorumRequest, raft.DescribeQuorumResponse, *kmsg.DescribeQuorumRequest, *kmsg.DescribeQuorumResponse]{
+	request: func(_ *Cluster, _ *raft.DescribeQuorumRequest, q *kmsg.DescribeQuorumRequest) error {
+		t := kmsg.NewDescribeQuorumRequestTopic()
+		t.Topic = metadataTopic
+		t.Partitions = append(t.Partitions, kmsg.NewDescribeQuorumRequestTopicPartition())
+		q.Topics = append(q.Topics, t)
+		return nil
+	},
+	parse: func(_ *Cluster, q *kmsg.DescribeQuorumRequest) (*raft.DescribeQuorumRequest, error) {
+		if len(q.Topics) == 0 {
+			return nil, onlyMetadata(0, 0, "")
+		}
+		t := &q.Topics[0]
+		return &raft.DescribeQuorumRequest{}, onlyMetadata(len(q.Topics), len(t.Partitions), t.Topic)
+	},
+	response: func(_ *Cluster, _ *kmsg.DescribeQuorumRequest, a *raft.DescribeQuorumResponse, r *kmsg.DescribeQuorumResponse) (err error) {
+		p := kmsg.NewDescribeQuorumResponseTopicPartition()
+		if p.LeaderID, err = number(a.Leader); err != nil {
+			return err
+		}
+		p.ErrorCode, p.LeaderEpoch, p.HighWatermark = code(a.Error), a.Epoch, a.HighWatermark
+		if p.CurrentVoters, err = replicaStates(a.Voters); err != nil {
+			return err
+		}
+		p.Observers, err = replicaStates(a.Observers)
+		t := kmsg.NewDescribeQuorumResponseTopic()
+		t.Topic = metadataTopic
+		t.Partitions = append(t.Partitions, p)
+		r.Topics = append(r.Topics, t)
+		return err
+	},
+	outcome: func(_ *Cluster, _ *raft.DescribeQuorumRequest, r *kmsg.DescribeQuorumResponse) (*raft.DescribeQuorumResponse, error) {
+		if r.ErrorCode != 0 || len(r.Topics) == 0 {
+			return nil, refused("DescribeQuorum", r.ErrorCode)
+		}
+		t := &r.Topics[0]
+		if err := onlyMetadata(len(r.Topics), len(t.Partitions), t.Topic); err != nil {
+			return nil, err
+		}
+		p := &t.Partitions[0]
+		s, err := standing(p.LeaderID, p.LeaderEpoch)
+		if err != nil {
+			return nil, err
+		}
+		a := &raft.DescribeQuorumResponse{Error: codeOf(p.ErrorCode), Standing: s, HighWatermark: p.HighWatermark}
+		if a.Voters, err = positions(p.CurrentVoters); err != nil {
+			return nil, err
+		}
+		a.Observers, err = positions(p.Observers)
+		return a, err
+	},
+}
+
+// replicaStates puts positions into Kafka's form. When a replica last fetched is not
+// told: a node's clock is its own.
+func replicaStates(positions []raft.Position) ([]kmsg.DescribeQuorumResponseTopicPartitionReplicaState, error) {
+	var states []kmsg.DescribeQuorumResponseTopicPartitionReplicaState
+	for _, p := range positions {
+		n, err := number(p.Replica)
+		if err != nil {
+			return nil, err
+		}
+		s := kmsg.NewDescribeQuorumResponseTopicPartitionReplicaState()
+		s.ReplicaID, s.LogEndOffset, s.LastFetchTimestamp, s.LastCaughtUpTimestamp = n, p.End, -1, -1
+		states = append(states, s)
+	}
+	return states, nil
+}
+
+// positions is the inverse of replicaStates.
+func positions(states []kmsg.DescribeQuorumResponseTopicPartitionReplicaState) ([]raft.Position, error) {
+	var out []raft.Position
+	for i := range states {
+		id, err := nodeOf(states[i].ReplicaID)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, raft.Position{Replica: id, End: states[i].LogEndOffset})
+	}
+	return out, nil
 }

@@ -38,20 +38,9 @@ var (
 	aReplica  = rapid.OneOf(rapid.Int32Range(1, 3), rapid.Int32Min(0))
 	anOffset  = rapid.Int64Min(0)
 	brokers   = rapid.SliceOfN(rapid.OneOf(rapid.Int32Range(1, 3), rapid.Int32()), 0, 4)
-	errorCode = rapid.Custom(func(t *rapid.T) protocol.Code {
-		return codeOf(rapid.SampledFrom(codeNumbers()).Draw(t, "code"))
-	})
 	someBytes = rapid.SliceOfN(rapid.Byte(), 0, 20)
 	paths     = rapid.SampledFrom([]protocol.ReadPath{"", protocol.ReadBroker, protocol.ReadLeader, protocol.ReadQuorum})
 )
-
-func codeNumbers() []int16 {
-	var all []int16
-	for n := int16(-1); n < 128; n++ {
-		all = append(all, n)
-	}
-	return all
-}
 
 func someOf[T any](t *rapid.T, g *rapid.Generator[T]) []T {
 	return rapid.SliceOfN(g, 0, 4).Draw(t, "some")
@@ -235,6 +224,15 @@ var kraftMessages = map[string]func(*rapid.T) exchanged{
 				Size: rapid.Int().Draw(t, "size"), Position: rapid.Int().Draw(t, "p"), Bytes: someBytes.Draw(t, "bytes"),
 			},
 		}
+	},
+	"DescribeQuorum": func(t *rapid.T) exchanged {
+		position := rapid.Custom(func(t *rapid.T) raft.Position {
+			return raft.Position{Replica: aNode.Draw(t, "r"), End: number64.Draw(t, "end")}
+		})
+		return exchanged{&raft.DescribeQuorumRequest{}, &raft.DescribeQuorumResponse{
+			Error: knownCode(t), Standing: aStanding(t), HighWatermark: number64.Draw(t, "hw"),
+			Voters: someOf(t, position), Observers: someOf(t, position),
+		}}
 	},
 	"BrokerRegistration": func(t *rapid.T) exchanged {
 		return exchanged{

@@ -50,6 +50,9 @@ func (r *Replica) onFetch(m *FetchRequest, reply func(node.Message)) {
 			return
 		}
 	}
+	if voter < 0 {
+		r.observed(m)
+	}
 	if m.Offset < r.log.End() || r.cfg.EagerHighWatermark && r.lead.hwKnown && m.HighWatermark < r.hw {
 		reply(r.records(m))
 		return
@@ -59,6 +62,16 @@ func (r *Replica) onFetch(m *FetchRequest, reply func(node.Message)) {
 		r.answerParked(func(o *parked) bool { return o == p })
 	}))
 	r.lead.parked = append(r.lead.parked, p)
+}
+
+// maxObservers bounds how many observers a leader keeps in mind.
+const maxObservers = 1000
+
+// observed notes how far an observer is.
+func (r *Replica) observed(m *FetchRequest) {
+	if _, known := r.lead.observers[m.Replica]; known || len(r.lead.observers) < maxObservers {
+		r.lead.observers[m.Replica] = min(m.Offset, r.log.End())
+	}
 }
 
 // fetchResponse is an answer of the leader with nothing in it yet.

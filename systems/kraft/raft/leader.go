@@ -15,14 +15,17 @@ var ErrNotLeader = errors.New("not the leader of the metadata log")
 
 // leadership is what a leader keeps for as long as it leads one epoch.
 type leadership struct {
-	start   int64   // offset of the record with which the epoch began
-	ends    []int64 // end offset that each voter has acknowledged
-	heard   []time.Duration
-	fetched uint64 // voters that have fetched since a majority last had
-	hwKnown bool   // the high watermark is past start
-	told    bool   // the state machine knows that it leads
-	parked  []*parked
-	reads   reads
+	start int64   // offset of the record with which the epoch began
+	ends  []int64 // end offset that each voter has acknowledged
+	heard []time.Duration
+	// observers are how far those are that follow and do not vote. They are
+	// forgotten with the epoch.
+	observers map[node.ID]int64
+	fetched   uint64 // voters that have fetched since a majority last had
+	hwKnown   bool   // the high watermark is past start
+	told      bool   // the state machine knows that it leads
+	parked    []*parked
+	reads     reads
 }
 
 // becomeLeader leads the epoch that we were elected for. Its first record is of
@@ -37,6 +40,8 @@ func (r *Replica) becomeLeader() {
 		start: r.log.End(),
 		ends:  make([]int64, len(r.cfg.Voters)),
 		heard: make([]time.Duration, len(r.cfg.Voters)),
+
+		observers: map[node.ID]int64{},
 	}
 	for i := range r.lead.heard {
 		r.lead.heard[i] = -r.cfg.FetchTimeout

@@ -279,6 +279,10 @@ func (r *Replica) Receive(from node.ID, m node.Message, reply func(node.Message)
 		if r.err == nil {
 			r.onFetchSnapshot(m, reply)
 		}
+	case *DescribeQuorumRequest:
+		if r.err == nil {
+			r.onDescribeQuorum(reply)
+		}
 	default:
 		return false
 	}
