@@ -8,17 +8,28 @@ import (
 
 	"github.com/stalemate-io/stalemate/checker"
 	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/systems/processes"
 )
 
-func TestKraftKeepsItsPromisesAsProcesses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts real processes; left out with -short")
+func TestToysRunAsProcesses(t *testing.T) {
+	for _, system := range processes.Systems() {
+		t.Run(system, func(t *testing.T) {
+			if system == "push" {
+				needZooKeeper(t)
+			} else if testing.Short() {
+				t.Skip("starts real processes; left out with -short")
+			}
+			runAsProcesses(t, system)
+		})
 	}
+}
+
+func runAsProcesses(t *testing.T, system string) {
 	t.Setenv(runAsCommand, "1") // for the nodes, which run this program
 	store := t.TempDir()
 	c := newRun()
 	c.SilenceUsage, c.SilenceErrors = true, true
-	c.SetArgs([]string{"kraft", "--on=local", "--store", store, "--brokers=3", "--partitions=4", "--clients=9",
+	c.SetArgs([]string{system, "--on=local", "--store", store, "--brokers=3", "--partitions=4", "--clients=9",
 		"--faults=kill-leader", "--fault-for=1s", "--time=3s", "--settle=2s", "--seed=3"})
 	c.SetOut(io.Discard)
 	c.SetErr(io.Discard)
@@ -50,6 +61,17 @@ func TestKraftKeepsItsPromisesAsProcesses(t *testing.T) {
 	}
 	if got := strings.Join(faults, " "); !strings.HasPrefix(got, "start-kill-leader ") || !strings.HasSuffix(got, " final-reads") {
 		t.Errorf("faults: %s", got)
+	}
+	// The system's own writes are there: those by which it came up, before
+	// anybody asked for any.
+	own := 0
+	for _, op := range h.Operations {
+		if op.F == histories.Write && op.Call == 0 {
+			own++
+		}
+	}
+	if own < 4 {
+		t.Errorf("%d writes from before the start, want one a partition", own)
 	}
 }
 
