@@ -25,7 +25,7 @@ is to prevent happens nevertheless.`,
 			if off < 1 || on < 1 {
 				return fmt.Errorf("--off %d --all-on %d: expected at least 1 of each", off, on)
 			}
-			t := reports.NewTable("system", "guard", "faults", "path", "breaks", "without it", "with all on")
+			t := reports.NewTable("system", "guard", "faults", "path", "breaks", "without it", "with it")
 			failed := false
 			for _, e := range toys.EarnedGuards() {
 				w, err := e.Weigh(c.Context(), first, off, on)

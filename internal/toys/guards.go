@@ -13,19 +13,21 @@ import (
 // reads over a path break a level that they keep with every guard on. The guards
 // that clients cannot see at work are tested inside their systems.
 type Earned struct {
-	System, Guard, Family, Path string
+	System, Guard, Workload, Family, Path string
 	// Broken is the level that falls.
 	Broken checker.Level
 }
 
-// EarnedGuards lists them.
+// EarnedGuards lists them. The last two are extras, off unless switched on.
 func EarnedGuards() []Earned {
 	return []Earned{
-		{"push", "controller-epoch-gate", "zombie-controller", "broker", checker.OrderedLag},
-		{"push", "controller-epoch-check", "failover-skew", "broker", checker.OrderedLag},
-		{"push", "resend-on-failover", "write-then-crash", "broker", checker.OrderedLag},
-		{"push", "resend-until-answered", "lost-push", "broker", checker.OrderedLag},
-		{"kraft", "quorum-confirm", "cut-off-leader", "quorum", checker.Linearizable},
+		{"push", "controller-epoch-gate", Leadership, "zombie-controller", "broker", checker.OrderedLag},
+		{"push", "controller-epoch-check", Leadership, "failover-skew", "broker", checker.OrderedLag},
+		{"push", "resend-on-failover", Leadership, "write-then-crash", "broker", checker.OrderedLag},
+		{"push", "resend-until-answered", Leadership, "lost-push", "broker", checker.OrderedLag},
+		{"kraft", "quorum-confirm", Leadership, "cut-off-leader", "quorum", checker.Linearizable},
+		{"kraft", "self-fencing", Data, "cut-off-leader", "fetch", checker.Linearizable},
+		{"kraft", "data-flush", Data, "storm", "fetch", checker.OrderedLag},
 	}
 }
 
@@ -46,7 +48,7 @@ type Worth struct {
 func (e Earned) Weigh(ctx context.Context, first uint64, off, on int) (Worth, error) {
 	w := Worth{Earned: e}
 	for ; w.Tried < off && !w.Found; w.Tried++ {
-		broken, err := e.breaks(ctx, first+uint64(w.Tried), e.Guard)
+		broken, err := e.breaks(ctx, first+uint64(w.Tried), false)
 		if err != nil {
 			return w, err
 		}
@@ -54,22 +56,39 @@ func (e Earned) Weigh(ctx context.Context, first uint64, off, on int) (Worth, er
 			w.Found, w.Without = true, first+uint64(w.Tried)
 		}
 	}
-	for ; w.Runs < on; w.Runs++ {
-		broken, err := e.breaks(ctx, first+uint64(w.Runs))
-		if err != nil {
-			return w, err
-		}
+	count := func(seed uint64) error {
+		broken, err := e.breaks(ctx, seed, true)
 		if broken {
 			w.With++
+		}
+		w.Runs++
+		return err
+	}
+	// Where it was seen first, it would be seen again.
+	if w.Found && w.Without >= first+uint64(on) {
+		if err := count(w.Without); err != nil {
+			return w, err
+		}
+	}
+	for seed := range uint64(on) {
+		if err := count(first + seed); err != nil {
+			return w, err
 		}
 	}
 	return w, nil
 }
 
-func (e Earned) breaks(ctx context.Context, seed uint64, off ...string) (bool, error) {
+// breaks runs one seed with the guard on or off, and all others as they are by
+// default.
+func (e Earned) breaks(ctx context.Context, seed uint64, guarded bool) (bool, error) {
 	t := Trial{
-		Config: Config{System: e.System, Controllers: 3, Brokers: 5, Partitions: 12, Seed: seed, Off: off},
-		Warmup: 6 * time.Second, Load: 20 * time.Second, Settle: 12 * time.Second,
+		Config:   Config{System: e.System, Controllers: 3, Brokers: 5, Partitions: 12, Seed: seed},
+		Workload: e.Workload, Warmup: 6 * time.Second, Load: 20 * time.Second, Settle: 12 * time.Second,
+	}
+	if guarded {
+		t.On = []string{e.Guard}
+	} else {
+		t.Off = []string{e.Guard}
 	}
 	for _, f := range Families() {
 		if f.Name == e.Family {
@@ -83,6 +102,9 @@ func (e Earned) breaks(ctx context.Context, seed uint64, off ...string) (bool, e
 	if err != nil {
 		return false, err
 	}
-	v := o.Verdict.Paths[e.Path]
+	v := o.Verdict
+	if len(v.Paths) > 0 {
+		v = v.Paths[e.Path]
+	}
 	return v != nil && v.Levels[e.Broken] == checker.Violated, nil
 }
