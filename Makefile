@@ -26,7 +26,7 @@ export RAPID_SEED ?= 1
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build demo test test-browser unit bench lint fuzz mutants clean help
+.PHONY: kafka test-kafka build demo test test-browser unit bench lint fuzz mutants clean help
 
 build: $(BIN)
 
@@ -50,6 +50,13 @@ test: build
 test-browser:
 	scripts/ensure-chromium
 	$(GO) test -run Browser ./reports/html
+
+# The jars of real Kafka, in both generations.
+kafka:
+	scripts/ensure-kafka
+
+test-kafka: kafka
+	STALEMATE_KAFKA=1 $(GO) test $(RACE) -timeout 20m ./systems/kafka
 
 # Everything that needs no server.
 unit:
@@ -83,4 +90,4 @@ clean:
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
-	@echo "make build, unit, test-browser, bench, lint, fuzz, mutants, clean"
+	@echo "make build, unit, test-browser, kafka, test-kafka, bench, lint, fuzz, mutants, clean"

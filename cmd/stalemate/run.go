@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/stalemate-io/stalemate/systems/kafka"
+)
 
 // newRun groups the systems that can be run; each is a command of its own, since
 // each has settings of its own.
@@ -20,6 +24,8 @@ was recorded; interrupted twice, it kills everything it started and ends.`,
 		newRunZooKeeper(),
 		newRunSim("push", "Run the push-based control plane of Kafka's ZooKeeper era"),
 		newRunSim("kraft", "Run the control plane of KIP-500, one replicated metadata log"),
+		newRunKafka(kafka.ZooKeeper, "Run real Apache Kafka whose metadata is in ZooKeeper"),
+		newRunKafka(kafka.KRaft, "Run real Apache Kafka on its own metadata log"),
 	)
 	return c
 }

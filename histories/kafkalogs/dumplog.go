@@ -52,6 +52,9 @@ func (m *metadataLog) entry(text string, f *Fact) (known, told bool) {
 	if err != nil {
 		return false, false
 	}
+	if after, ok := strings.CutPrefix(rest, "CreateTime: "); ok {
+		f.Time, _, _ = strings.Cut(after, " ")
+	}
 	_, payload, ok := strings.Cut(rest, " payload: ")
 	var r record
 	if !ok || json.Unmarshal([]byte(payload), &r) != nil || r.Type == "" {

@@ -89,8 +89,8 @@ type Fact struct {
 	File string
 	Line int
 	Text string
-	// Time is the line's time as it was written, empty where there is none.
-	// Clocks of different machines are not to be compared.
+	// Time is the line's time as it was written, empty where there is none; in
+	// a metadata log that of the record, in ms since 1970. Clocks of different machines are not to be compared.
 	Time string
 	// Node is who logged it, Unknown if the line does not say.
 	Node int32

@@ -163,7 +163,7 @@ baseOffset: 3 lastOffset: 4 count: 2 baseSequence: -1 partitionLeaderEpoch: 5 is
 	var states []State
 	var offsets []int64
 	for _, f := range got {
-		if f.Kind != Decided || f.Partition != "orders-0" {
+		if f.Kind != Decided || f.Partition != "orders-0" || f.Time != "1700000000000" {
 			t.Errorf("%+v", f)
 		}
 		states, offsets = append(states, f.State), append(offsets, f.Offset)

@@ -106,8 +106,11 @@ func (c *Cluster) install() error {
 		return err
 	}
 	defer ports.Release()
-	names := c.nodeNames()
-	c.mesh = links.New(names...)
+	// All members before the first proxy, which asks them who dials.
+	for _, id := range c.ids {
+		c.members[id] = c.newMember(id)
+	}
+	c.mesh = links.New(c.nodeNames()...)
 	for i, id := range c.ids {
 		p := place{number: number(id), internal: hostPort(ports.Numbers[2*i]), client: hostPort(ports.Numbers[2*i+1])}
 		if p.proxy, err = c.proxy(string(id), p.internal); err != nil {
@@ -173,12 +176,17 @@ func (c *Cluster) installNode(id node.ID, store []string) error {
 			return err
 		}
 	}
-	c.members[id] = &local.Member{Name: string(id), Command: local.Command{
+	return nil
+}
+
+// newMember makes the command of a node from the files that install writes.
+func (c *Cluster) newMember(id node.ID) *local.Member {
+	dir := filepath.Join(c.options.Dir, string(id))
+	return &local.Member{Name: string(id), Command: local.Command{
 		Path: c.installation.Java,
 		Args: javaArguments(c.options, c.installation, filepath.Join(dir, "log4j.properties"), filepath.Join(dir, "server.properties")),
 		Dir:  dir, Log: filepath.Join(dir, "server.log"),
 	}}
-	return nil
 }
 
 func hostPort(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

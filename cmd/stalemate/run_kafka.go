@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stalemate-io/stalemate/checker"
+	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/internal/live"
+	"github.com/stalemate-io/stalemate/nemesis"
+	"github.com/stalemate-io/stalemate/systems/kafka"
+	"github.com/stalemate-io/stalemate/systems/protocol"
+	"github.com/stalemate-io/stalemate/systems/tcp"
+	"github.com/stalemate-io/stalemate/workloads"
+	"github.com/stalemate-io/stalemate/workloads/leadership"
+)
+
+// kafkaFlags are the settings of a run of real Kafka.
+type kafkaFlags struct {
+	options              kafka.Options
+	on, faults, store    string
+	faultFor, faultEvery time.Duration
+	load, settle, think  time.Duration
+	clients              int
+	seed                 uint64
+	json                 bool
+}
+
+// newRunKafka runs real Kafka in one of its two modes.
+func newRunKafka(mode kafka.Mode, about string) *cobra.Command {
+	f := kafkaFlags{options: kafka.Options{Mode: mode}}
+	c := &cobra.Command{
+		Use:   string(mode),
+		Short: about,
+		Long: about + `.
+
+Brokers and ` + map[kafka.Mode]string{kafka.ZooKeeper: "servers of ZooKeeper", kafka.KRaft: "controllers"}[mode] + ` are processes of this machine with small heaps and session
+time-outs shorter than Kafka's own; run.json holds every setting. Each broker is
+asked by itself, past any client library's cache, who leads; clients move leaders
+by reassignment and election. What the cluster committed is read from ` + map[kafka.Mode]string{kafka.ZooKeeper: "ZooKeeper's\ntransaction logs", kafka.KRaft: "the\ncontrollers' metadata logs"}[mode] + ` afterwards. Links are cut by proxies, which needs Linux and no
+root; elsewhere nodes are killed and paused only.
+
+Kafka's jars come from "make kafka", or from KAFKA_HOME.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
+	}
+	o, fs := &f.options, c.Flags()
+	fs.StringVar(&f.on, "on", "local", "where to run: local")
+	fs.StringVar(&f.faults, "faults", "pause,kill,cut", "what happens, with commas: none, "+strings.Join(nemesis.Names(), ", "))
+	fs.DurationVar(&f.faultFor, "fault-for", 6*time.Second, "how long a fault lasts")
+	fs.DurationVar(&f.faultEvery, "fault-every", 0, "one fault in each such period (default: six seconds more than it lasts)")
+	fs.DurationVar(&f.load, "time", 40*time.Second, "time under load and faults")
+	fs.DurationVar(&f.settle, "settle", 10*time.Second, "time to settle before the final reads")
+	fs.DurationVar(&f.think, "think", 50*time.Millisecond, "mean time between two operations of a client")
+	fs.IntVar(&f.clients, "clients", 12, "clients")
+	fs.Uint64Var(&f.seed, "seed", 1, "decides what clients ask for and whom faults strike")
+	fs.IntVar(&o.Brokers, "brokers", 3, "brokers")
+	fs.IntVar(&o.Partitions, "partitions", 6, "partitions")
+	fs.DurationVar(&o.SessionTimeout, "session-timeout", 4*time.Second, "silence after which a broker is taken for dead")
+	fs.StringVar(&o.Home, "kafka-home", "", "an unpacked release of Kafka (default: KAFKA_HOME, else what make kafka brought)")
+	fs.StringVar(&f.store, "store", "store", "folder that runs are kept in")
+	fs.BoolVar(&f.json, "json", false, "print the verdict as JSON")
+	return c
+}
+
+// kafkaPromise is what a broker's answer is held to: KRaft promises one order, and
+// the ZooKeeper era nothing.
+func kafkaPromise(mode kafka.Mode) checker.Level {
+	if mode == kafka.KRaft {
+		return checker.OrderedLag
+	}
+	return checker.None
+}
+
+// kafkaHealthy is how long the cluster is left alone around a fault.
+const kafkaHealthy = 3 * time.Second
+
+func (f *kafkaFlags) run(c *cobra.Command) error {
+	if f.on != "local" {
+		return &exitError{exitUsage, fmt.Errorf("--on %s: expected local", f.on)}
+	}
+	in, err := kafka.Find(c.Context(), f.options.Mode, f.options.Home, "")
+	if err != nil {
+		return &exitError{exitFailed, err}
+	}
+	faults, err := nemesis.Parse(f.faults, nemesis.Settings{})
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	schedule := nemesis.Schedule{Total: f.load, Every: f.faultEvery, For: f.faultFor, Healthy: kafkaHealthy}
+	if schedule.Every == 0 {
+		schedule.Every = f.faultFor + 2*kafkaHealthy
+	}
+	windows, err := schedule.Windows(faults, workloads.Rand(f.seed, "fault times"))
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	run, err := f.create(in)
+	if err != nil {
+		return &exitError{exitFailed, err}
+	}
+	report := newProgress(c.ErrOrStderr())
+	report.say("run %s, seed %d", run.Dir, f.seed)
+	if err := end(c.Context(), run, f.drive(c.Context(), run, windows, report)); err != nil {
+		return &exitError{exitFailed, fmt.Errorf("%w\n(what there is of the run is in %s)", err, run.Dir)}
+	}
+	verdict, err := checkRun(context.WithoutCancel(c.Context()), run, checker.Options{})
+	if err != nil {
+		return &exitError{exitFailed, err}
+	}
+	return announce(c, run, verdict, f.json)
+}
+
+func (f *kafkaFlags) create(in kafka.Installation) (*histories.Run, error) {
+	o := f.options
+	return histories.CreateRun(f.store, histories.RunInfo{
+		Name: string(o.Mode), System: string(o.Mode), Deployment: "local", Seed: int64(f.seed), Model: "leadership",
+		Promises: map[string]string{string(protocol.ReadBroker): string(kafkaPromise(o.Mode))},
+		Settings: map[string]string{
+			"faults": f.faults, "fault-for": f.faultFor.String(), "fault-every": f.faultEvery.String(),
+			"brokers": fmt.Sprint(o.Brokers), "partitions": fmt.Sprint(o.Partitions), "clients": fmt.Sprint(f.clients),
+			"time": f.load.String(), "settle": f.settle.String(), "session-timeout": o.SessionTimeout.String(),
+		},
+		Versions: map[string]string{"stalemate": version(), "go": runtime.Version(), "kafka": in.Version, "java": in.JavaVersion},
+		Command:  commandLine(),
+	})
+}
+
+// drive launches the cluster, does the experiment and completes the history with
+// what the cluster committed. It leaves nothing running.
+func (f *kafkaFlags) drive(ctx context.Context, run *histories.Run, windows []nemesis.Window, report *progress) (err error) {
+	guard := newGuard(report)
+	defer guard.release()
+	o := f.options
+	o.Dir = run.Path("nodes")
+	report.say("starting Kafka (%s): %d brokers and 3 others", o.Mode, o.Brokers)
+	cluster, err := kafka.Launch(ctx, o)
+	if err != nil {
+		return err
+	}
+	guard.holds(cluster)
+	defer func() { err = errors.Join(err, cluster.Close()) }()
+	start, err := f.record(ctx, run, cluster, windows, report)
+	if err != nil {
+		return err
+	}
+	report.say("stopping the nodes and reading what they committed")
+	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
+	if err := cluster.Stop(reading); err != nil {
+		return err
+	}
+	changes, err := cluster.Truth(reading)
+	if err != nil {
+		return err
+	}
+	return completeWith(run, kafkaTruth(changes, time.Now().Add(start-tcp.Now())))
+}
+
+// kafkaTruth gives changes with times since a start.
+func kafkaTruth(changes []kafka.Change, start time.Time) []leadership.Change {
+	truth := make([]leadership.Change, len(changes))
+	for i, c := range changes {
+		truth[i] = leadership.Change{Partition: c.Partition, Leader: c.Leader, Epoch: c.LeaderEpoch, Order: c.Order, At: max(0, c.Committed.Sub(start))}
+	}
+	return truth
+}
+
+// record does the experiment. It returns when the history began, by tcp.Now.
+func (f *kafkaFlags) record(ctx context.Context, run *histories.Run, cluster *kafka.Cluster, windows []nemesis.Window, report *progress) (start time.Duration, err error) {
+	saw, err := os.Create(run.Path(sawName))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, saw.Close()) }()
+	o := cluster.Options()
+	x := &live.Experiment{
+		Cluster: cluster,
+		Workload: leadership.Options{
+			// Brokers hand on to the controller what is its to do; in
+			// ZooKeeper mode one of them is it.
+			Brokers: o.BrokerIDs(), Controllers: o.BrokerIDs(), Partitions: o.TopicPartitions(),
+			Paths: []protocol.ReadPath{protocol.ReadBroker}, Clients: f.clients, Think: f.think,
+		},
+		Load: f.load, Settle: f.settle, Windows: windows, Healthy: kafkaHealthy, Seed: f.seed, Watch: report.fault,
+	}
+	watching, watched := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(watched)
+		report.follow(watching, f.load+f.settle, x.Counts, func() {})
+	}()
+	start, err = x.Record(ctx, saw)
+	close(watching)
+	<-watched
+	return start, err
+}
+
+// completeWith merges what a system committed into what the clients of a run saw.
+func completeWith(run *histories.Run, truth []leadership.Change) (err error) {
+	saw, err := os.Open(run.Path(sawName))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, saw.Close()) }()
+	history, err := run.CreateHistory()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, history.Close()) }()
+	_, err = live.Complete(saw, truth, io.Writer(history))
+	return err
+}

@@ -1,0 +1,186 @@
+package kafka
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stalemate-io/stalemate/histories/kafkalogs"
+	"github.com/stalemate-io/stalemate/systems/node"
+	"github.com/stalemate-io/stalemate/systems/protocol"
+	"github.com/stalemate-io/stalemate/systems/zookeeper"
+)
+
+// Change is a change of leadership that the cluster committed.
+type Change struct {
+	Partition   protocol.Partition
+	Leader      int32
+	LeaderEpoch int32
+	// Order is the record's offset in the metadata log, or the zxid.
+	Order int64
+	// Committed is when: the record's or the transaction's own time, in whole
+	// milliseconds. It is a moment of the node that wrote it, before everybody
+	// had it.
+	Committed time.Time
+}
+
+// Stop kills every node, servers of ZooKeeper too, so that what they wrote can be
+// read: the kernel has all of it.
+func (c *Cluster) Stop(ctx context.Context) error {
+	var wg sync.WaitGroup
+	errs := make([]error, len(c.ids))
+	for i, id := range c.ids {
+		wg.Go(func() {
+			if m := c.members[id]; m.Asleep() == nil {
+				errs[i] = m.Kill(ctx)
+			}
+		})
+	}
+	wg.Wait()
+	if c.store != nil {
+		errs = append(errs, c.store.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Truth reads what a stopped cluster has committed, in its order.
+func (c *Cluster) Truth(ctx context.Context) ([]Change, error) {
+	if c.options.Mode == ZooKeeper {
+		return c.storeTruth()
+	}
+	return c.logTruth(ctx)
+}
+
+// logTruth gives the changes in the metadata log that a majority of the controllers
+// have on their disks.
+func (c *Cluster) logTruth(ctx context.Context) ([]Change, error) {
+	ids := c.options.ControllerIDs()
+	logs := make([][]kafkalogs.Fact, len(ids))
+	errs := make([]error, len(ids))
+	var wg sync.WaitGroup
+	for i, id := range ids {
+		wg.Go(func() { logs[i], errs[i] = c.dump(ctx, id) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	type record struct {
+		offset    int64
+		epoch     int32 // of the batch
+		partition string
+	}
+	held := map[record]int{}
+	var out []Change
+	last := map[string]int32{}
+	for _, log := range logs {
+		for _, f := range log {
+			held[record{f.Offset, f.ControllerEpoch, f.Partition}]++
+		}
+	}
+	longest := slices.MaxFunc(logs, func(a, b []kafkalogs.Fact) int { return len(a) - len(b) })
+	for _, f := range longest {
+		if held[record{f.Offset, f.ControllerEpoch, f.Partition}] <= len(ids)/2 {
+			continue
+		}
+		if epoch, known := last[f.Partition]; known && epoch == f.State.LeaderEpoch {
+			continue // of the in-sync replicas only
+		}
+		last[f.Partition] = f.State.LeaderEpoch
+		ms, err := strconv.ParseInt(f.Time, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("metadata log, offset %d: the record's time is %q: expected milliseconds", f.Offset, f.Time)
+		}
+		p, err := partitionOf(f.Partition)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Change{p, f.State.Leader, f.State.LeaderEpoch, f.Offset, time.UnixMilli(ms)})
+	}
+	return out, nil
+}
+
+// dump reads a controller's metadata log with Kafka's own tool.
+func (c *Cluster) dump(ctx context.Context, id node.ID) ([]kafkalogs.Fact, error) {
+	pattern := filepath.Join(c.options.Dir, string(id), "data", "__cluster_metadata-0", "*.log")
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		return nil, fmt.Errorf("no metadata log of %s (%s)", id, pattern)
+	}
+	slices.Sort(files)
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, c.installation.Java, "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+		"-cp", c.installation.Libs+"/*", "org.apache.kafka.tools.DumpLogSegments", "--cluster-metadata-decoder", "--files", strings.Join(files, ","))
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("metadata log of %s: kafka-dump-log: %w: %s", id, err, strings.TrimSpace(stderr.String()))
+	}
+	var facts []kafkalogs.Fact
+	_, err = kafkalogs.Read(bytes.NewReader(out), "metadata log of "+string(id), func(f *kafkalogs.Fact) {
+		if f.Offset >= 0 {
+			facts = append(facts, *f)
+		}
+	})
+	return facts, err
+}
+
+// partitionOf takes a name as Kafka prints it apart.
+func partitionOf(name string) (protocol.Partition, error) {
+	i := strings.LastIndexByte(name, '-')
+	if i < 1 {
+		return protocol.Partition{}, fmt.Errorf("partition %q: expected topic-number", name)
+	}
+	n, err := strconv.ParseInt(name[i+1:], 10, 32)
+	if err != nil {
+		return protocol.Partition{}, fmt.Errorf("partition %q: expected topic-number", name)
+	}
+	return protocol.Partition{Topic: name[:i], Index: int32(n)}, nil
+}
+
+// storeTruth gives the changes of partition states in the transaction logs of
+// ZooKeeper's servers.
+func (c *Cluster) storeTruth() ([]Change, error) {
+	const topics = "/brokers/topics/"
+	writes, err := zookeeper.Writes(c.store.DataDirs(), func(path string) bool {
+		return strings.HasPrefix(path, topics) && strings.HasSuffix(path, "/state")
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []Change
+	last := map[protocol.Partition]int32{}
+	for _, w := range writes {
+		if w.Deleted || w.Uncertain {
+			continue
+		}
+		// topic/partitions/number/state
+		parts := strings.Split(strings.TrimPrefix(w.Path, topics), "/")
+		var s struct {
+			Leader      *int32 `json:"leader"`
+			LeaderEpoch *int32 `json:"leader_epoch"`
+		}
+		if len(parts) != 4 || json.Unmarshal(w.Data, &s) != nil || s.Leader == nil || s.LeaderEpoch == nil {
+			return nil, fmt.Errorf("zxid %#x: %s holds %q: expected a partition's state", w.Zxid, w.Path, w.Data)
+		}
+		p, err := partitionOf(parts[0] + "-" + parts[2])
+		if err != nil {
+			return nil, fmt.Errorf("zxid %#x: %w", w.Zxid, err)
+		}
+		if epoch, known := last[p]; known && epoch == *s.LeaderEpoch {
+			continue // of the in-sync replicas only
+		}
+		last[p] = *s.LeaderEpoch
+		out = append(out, Change{p, *s.Leader, *s.LeaderEpoch, w.Zxid, w.Time})
+	}
+	return out, nil
+}
