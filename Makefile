@@ -26,7 +26,7 @@ export RAPID_SEED ?= 1
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: kafka test-kafka build demo test test-browser unit bench lint fuzz mutants clean help
+.PHONY: kafka test-kafka build demo test test-browser unit cycles bench lint fuzz mutants clean help
 
 build: $(BIN)
 
@@ -62,6 +62,10 @@ test-kafka: kafka
 unit:
 	$(GO) test -short -timeout 5m ./...
 
+# A hundred clusters of processes, started and stopped: about four minutes.
+cycles:
+	STALEMATE_CYCLES=100 $(GO) test -timeout 30m -run LeavesNothing -v ./systems/processes
+
 bench: build
 	$(GO) run ./internal/bench
 
@@ -90,4 +94,4 @@ clean:
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
-	@echo "make build, unit, test-browser, kafka, test-kafka, bench, lint, fuzz, mutants, clean"
+	@echo "make build, unit, test-browser, kafka, test-kafka, cycles, bench, lint, fuzz, mutants, clean"
