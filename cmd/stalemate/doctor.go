@@ -43,7 +43,7 @@ func newDoctor() *cobra.Command {
 		Short: "Say what this machine has for a run, what it lacks and how to get that",
 		Long: `doctor looks for what a run against real servers needs: Java and ZooKeeper's jars
 for servers as processes of this machine, and, not needed for those, a Docker
-engine and Go. The simulator and the check of recorded histories need none of it.
+engine, Go, and kcat, with which to ask the brokers of a run what they believe. The simulator and the check of recorded histories need none of it.
 
 It exits with 0 if a run against local ZooKeeper servers is possible, else 3.`,
 		Example: `  stalemate doctor
@@ -94,7 +94,7 @@ func diagnose(ctx context.Context) diagnosis {
 	}
 	return diagnosis{
 		LocalZooKeeper: err == nil,
-		Findings:       []finding{java, jars, findDocker(ctx), findGo(ctx)},
+		Findings:       []finding{java, jars, findDocker(ctx), findGo(ctx), findKcat(ctx)},
 	}
 }
 
@@ -175,6 +175,29 @@ func findGo(ctx context.Context) finding {
 	}
 	f.Found, f.Get = true, ""
 	f.Version, f.Where = strings.TrimPrefix(strings.TrimSpace(string(out)), "go"), path
+	return f
+}
+
+func findKcat(ctx context.Context) finding {
+	f := finding{Name: "kcat", Get: "apt-get install kcat, or brew install kcat"}
+	path, err := exec.LookPath("kcat")
+	if err != nil {
+		f.Note = "not in PATH; kcat -L -b asks a broker of a run what it believes"
+		return f
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "-V").CombinedOutput()
+	if err != nil {
+		f.Note = fmt.Sprintf("%s -V: %v", path, err)
+		return f
+	}
+	f.Found, f.Get, f.Where = true, "", path
+	for _, line := range strings.Split(string(out), "\n") {
+		if version, ok := strings.CutPrefix(line, "Version "); ok {
+			f.Version, _, _ = strings.Cut(version, " ")
+		}
+	}
 	return f
 }
 

@@ -1,13 +1,17 @@
 package wire
 
 import (
+	"encoding/binary"
 	"maps"
+	"math/rand/v2"
+	"net"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/stalemate-io/stalemate/systems/kraft"
 	"github.com/stalemate-io/stalemate/systems/node"
+	"github.com/stalemate-io/stalemate/systems/protocol"
 	"github.com/stalemate-io/stalemate/systems/push"
 	"github.com/stalemate-io/stalemate/systems/sim"
 	"pgregory.net/rapid"
@@ -68,3 +72,43 @@ func TestNoRequestCrashesANode(t *testing.T) {
 
 // sortedKeys makes a test the same whenever it runs.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// TestNoiseLeavesABrokerAtWork connects many who send what is no request.
+func TestNoiseLeavesABrokerAtWork(t *testing.T) {
+	t.Parallel()
+	c := startKraft(t, 1, 3, 1)
+	random := rand.New(rand.NewPCG(3, 4))
+	noise := func() []byte {
+		b := make([]byte, random.IntN(2000))
+		for i := range b {
+			b[i] = byte(random.Uint32())
+		}
+		return b
+	}
+	var open []net.Conn
+	for i := range 60 {
+		conn, err := net.Dial("tcp", c.cluster.Addresses["b1"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, conn)
+		b := noise()
+		switch i % 3 {
+		case 0: // in a frame of the right length
+			b = append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)
+		case 1: // the beginning of a frame, and nothing more
+			b = append(binary.BigEndian.AppendUint32(nil, maxRequest), b...)
+		}
+		if _, err := conn.Write(b); err != nil {
+			t.Logf("refused already: %v", err)
+		}
+		if i%2 == 0 {
+			conn.Close()
+		}
+	}
+	before := c.await(t, "b1", "answers", func(a *protocol.ClusterResponse) bool { return a.Error == protocol.None })
+	c.await(t, "b1", "goes on applying the log", func(a *protocol.ClusterResponse) bool { return a.Offset > before.Offset })
+	for _, conn := range open {
+		conn.Close()
+	}
+}
