@@ -26,7 +26,7 @@ export RAPID_SEED ?= 1
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: kafka test-kafka build demo test test-browser unit cycles bench lint fuzz mutants clean help
+.PHONY: kafka test-kafka build demo test test-browser unit cycles bench lint fuzz mutants guards clean help
 
 build: $(BIN)
 
@@ -89,9 +89,14 @@ fuzz:
 mutants:
 	$(GO) run ./internal/mutants
 
+# What each protection of push and kraft is worth. SEEDS=10000 runs the whole.
+SEEDS ?= 10
+guards:
+	$(GO) run ./internal/guards -seeds $(SEEDS)
+
 clean:
 	rm -rf bin
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
-	@echo "make build, unit, test-browser, kafka, test-kafka, cycles, bench, lint, fuzz, mutants, clean"
+	@echo "make build, unit, test-browser, kafka, test-kafka, cycles, bench, lint, fuzz, mutants, guards, clean"

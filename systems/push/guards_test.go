@@ -3,6 +3,8 @@ package push
 import (
 	"flag"
 	"fmt"
+	"os"
+	"strconv"
 	"testing"
 
 	"github.com/stalemate-io/stalemate/systems/sim"
@@ -65,7 +67,8 @@ func TestOvertakenPushesLeaveCachesWrong(t *testing.T) {
 }
 
 // TestGuardsEarnTheirPlace switches each guard off and finds what it was there
-// to prevent, in a run that shows nothing of the kind with all guards on.
+// to prevent, in a run that shows nothing of the kind with all guards on, and
+// neither do others. make guards prints what it finds.
 func TestGuardsEarnTheirPlace(t *testing.T) {
 	for _, g := range []struct {
 		guard   string
@@ -101,16 +104,36 @@ func TestGuardsEarnTheirPlace(t *testing.T) {
 				if soak(t, seed, g.p).wrong[g.prevent] == 0 {
 					continue
 				}
-				t.Logf("found with seed %d", seed)
 				g.p.change = with(true)
-				if s := soak(t, seed, g.p); s.wrong[g.prevent] > 0 {
-					t.Errorf("seed %d shows it with the guard on, too: %s", seed, s.note)
+				tried := append([]uint64{seed}, guarded(t)...)
+				for _, seed := range tried {
+					if s := soak(t, seed, g.p); s.wrong[g.prevent] > 0 {
+						t.Errorf("seed %d shows it with the guard on, too: %s", seed, s.note)
+					}
 				}
+				t.Attr("guard", fmt.Sprintf("push;%s;%s;%d;%d", g.guard, g.prevent, seed, len(tried)))
 				return
 			}
 			t.Errorf("not found in %d seeds", most)
 		})
 	}
+}
+
+// guarded lists seeds to run with a guard on: a few, or as many as the environment
+// variable STALEMATE_SEEDS says.
+func guarded(t *testing.T) []uint64 {
+	n := 1
+	if s := os.Getenv("STALEMATE_SEEDS"); s != "" {
+		var err error
+		if n, err = strconv.Atoi(s); err != nil || n < 1 {
+			t.Fatalf("STALEMATE_SEEDS is %q: expected a number of seeds", s)
+		}
+	}
+	all := make([]uint64, n)
+	for i := range all {
+		all[i] = uint64(i) + 1
+	}
+	return all
 }
 
 // seeds is how many runs each soak makes.
