@@ -36,3 +36,9 @@ func breaks(l checker.Level) []string {
 	}
 	return []string{string(l)}
 }
+
+// Breaking lists the kinds of anomalies in a verdict that a violation of a level
+// may rest on.
+func Breaking(l checker.Level, v *checker.Verdict) []string {
+	return present(v.AnomalyCounts, breaks(l))
+}

@@ -205,7 +205,7 @@ func onLevel(path string, level checker.Level, from string, v *checker.Verdict) 
 	f := Finding{Path: path, Asked: string(level), Level: level, From: from, Answer: v.Levels[level], Verdict: v, Why: strings.TrimSuffix(v.Reason, ".")}
 	switch f.Answer {
 	case checker.Violated:
-		f.Kinds = present(v.AnomalyCounts, breaks(level))
+		f.Kinds = Breaking(level, v)
 	case checker.Holds:
 	default:
 		f.Answer = checker.Undecided // also where an older verdict has no answer

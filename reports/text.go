@@ -28,10 +28,11 @@ func Text(w io.Writer, name string, v *checker.Verdict, o TextOptions) error {
 	return err
 }
 
-// Line writes a verdict in one line, for a list of several.
-func Line(w io.Writer, name string, v *checker.Verdict, o TextOptions) error {
+// Line writes a verdict in one line, for a list of several, with the answer that
+// counts.
+func Line(w io.Writer, name string, v *checker.Verdict, answer checker.Answer, o TextOptions) error {
 	p := newPrinter(o)
-	_, err := fmt.Fprintf(w, "%s  %s: %s: %s\n", p.mark(v.Answer()), clean(name), p.class(v.Verdict), clean(v.Reason))
+	_, err := fmt.Fprintf(w, "%s  %s: %s: %s\n", p.mark(answer), clean(name), p.class(v.Verdict), clean(v.Reason))
 	return err
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stalemate-io/stalemate/checker"
 	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/policy"
 	"github.com/stalemate-io/stalemate/reports"
 )
 
@@ -79,15 +80,27 @@ type checked struct {
 	name    string
 	verdict *checker.Verdict
 	err     error
+	// What reports need besides: the run or the history, as it was read, and the
+	// options of the verdict.
+	run     *histories.Run
+	history func() (*histories.History, error)
+	options checker.Options
+	ruling  *policy.Ruling
 }
 
 func (f *checkFlags) check(c *cobra.Command, args []string) error {
 	if f.logs(args) {
+		if len(reportsOf(c)) > 0 {
+			return &exitError{exitUsage, errors.New("--report is about histories, and these are logs of Kafka's: expected --json")}
+		}
 		return f.checkLogs(c, args)
 	}
 	o, read, err := f.options(len(args) > 1)
 	if err != nil {
 		return &exitError{exitUsage, err}
+	}
+	if err := f.reportable(c, args); err != nil {
+		return err
 	}
 	// Histories are large, live to the end and hold few pointers: collecting
 	// garbage at twice their size would only cost memory.
@@ -101,6 +114,14 @@ func (f *checkFlags) check(c *cobra.Command, args []string) error {
 			return &exitError{worse(code, exitUndecided), fmt.Errorf("interrupted before %s was checked", name)}
 		}
 		r := f.one(c.Context(), c.InOrStdin(), name, o, read)
+		if len(args) > 1 {
+			r.history = nil // a report of several has no use for it
+		}
+		if r.err == nil {
+			if r.ruling, r.err = rule(c, r.verdict, r.system()); r.err != nil {
+				return r.err
+			}
+		}
 		code = worse(code, r.code())
 		if err := f.print(c, r, len(args) > 1, style); err != nil {
 			return &exitError{exitFailed, err}
@@ -109,6 +130,9 @@ func (f *checkFlags) check(c *cobra.Command, args []string) error {
 	}
 	if err := f.details(c, all, style); err != nil {
 		return &exitError{exitFailed, err}
+	}
+	if err := f.report(c, all); err != nil {
+		return err
 	}
 	if code != exitHolds {
 		return &exitError{code: code}
@@ -157,7 +181,7 @@ func (f *checkFlags) one(ctx context.Context, stdin io.Reader, name string, o ch
 			return checked{name: name, err: errors.New("expected no --log, since the run's folder has its own if there is one")}
 		}
 		v, err := checkRun(ctx, run, o)
-		return checked{name, v, err}
+		return checked{name: name, verdict: v, err: err, run: run, options: o}
 	}
 	var log *histories.Log
 	if f.log != "" {
@@ -178,7 +202,7 @@ func (f *checkFlags) one(ctx context.Context, stdin io.Reader, name string, o ch
 		return checked{name: name, err: err}
 	}
 	v, err := judgeHistory(ctx, h, log, o)
-	return checked{name, v, err}
+	return checked{name: name, verdict: v, err: err, options: o, history: func() (*histories.History, error) { return h, nil }}
 }
 
 // judgeHistory checks a history, with the system's own log where there is one.
@@ -256,12 +280,28 @@ func (r *checked) code() int {
 		return exitFailed
 	case r.err != nil:
 		return exitUsage
-	case r.verdict.Answer() == checker.Violated:
+	case r.answer() == checker.Violated:
 		return exitViolated
-	case r.verdict.Answer() == checker.Undecided:
+	case r.answer() == checker.Undecided:
 		return exitUndecided
 	}
 	return exitHolds
+}
+
+// answer is that of the policy where there is one.
+func (r *checked) answer() checker.Answer {
+	if r.ruling != nil {
+		return r.ruling.Answer
+	}
+	return r.verdict.Answer()
+}
+
+// system is what a run tested.
+func (r *checked) system() string {
+	if r.run == nil {
+		return ""
+	}
+	return r.run.Info.System
 }
 
 // severity orders exit codes: a violation wins over bad input, that over
@@ -288,11 +328,25 @@ func (f *checkFlags) print(c *cobra.Command, r checked, several bool, style repo
 		if err == nil {
 			_, err = out.Write(text)
 		}
+		if err == nil && r.ruling != nil && r.ruling.Policy != "" {
+			err = reports.Policy(c.ErrOrStderr(), r.ruling, reports.TextOptions{})
+		}
 		return err
 	case several:
-		return reports.Line(out, r.name, r.verdict, style)
+		return reports.Line(out, r.name, r.verdict, r.answer(), style)
 	}
-	return reports.Text(out, r.name, r.verdict, style)
+	return r.text(out, style)
+}
+
+// text writes all about one history.
+func (r *checked) text(out io.Writer, style reports.TextOptions) error {
+	if err := reports.Text(out, r.name, r.verdict, style); err != nil {
+		return err
+	}
+	if r.ruling == nil || r.ruling.Policy == "" {
+		return nil
+	}
+	return reports.Policy(out, r.ruling, style)
 }
 
 // details tells more of those of several histories that did not hold.
@@ -301,13 +355,13 @@ func (f *checkFlags) details(c *cobra.Command, all []checked, style reports.Text
 		return nil
 	}
 	for _, r := range all {
-		if r.err != nil || r.verdict.Answer() == checker.Holds {
+		if r.err != nil || r.answer() == checker.Holds {
 			continue
 		}
 		if _, err := fmt.Fprintln(c.OutOrStdout()); err != nil {
 			return err
 		}
-		if err := reports.Text(c.OutOrStdout(), r.name, r.verdict, style); err != nil {
+		if err := r.text(c.OutOrStdout(), style); err != nil {
 			return err
 		}
 	}

@@ -23,11 +23,27 @@ func judge(c *cobra.Command, run *histories.Run, timeout time.Duration, asJSON b
 	if r.err != nil {
 		return &exitError{exitFailed, fmt.Errorf("%w\n(the run is in %s)", r.err, run.Dir)}
 	}
+	return announce(c, run, r.verdict, asJSON)
+}
+
+// announce prints the verdict on a run, holds it against the policy, leaves
+// report.html with the run and writes the reports that were asked for. The error
+// carries the exit code.
+func announce(c *cobra.Command, run *histories.Run, v *checker.Verdict, asJSON bool) error {
+	r := checked{name: run.Dir, verdict: v}
+	told, err := reportedRun(c, run, r)
+	if err != nil {
+		return err
+	}
+	r.ruling = told.Ruling
 	f := checkFlags{json: asJSON}
 	if err := f.print(c, r, false, textStyle(c.OutOrStdout())); err != nil {
 		return &exitError{exitFailed, err}
 	}
-	leavePage(c, run, r.verdict, asJSON)
+	leavePage(c, told, asJSON)
+	if err := writeReports(c, []*reported{told}); err != nil {
+		return err
+	}
 	if code := r.code(); code != exitHolds {
 		return &exitError{code: code}
 	}

@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,6 +17,7 @@ import (
 
 	"github.com/stalemate-io/stalemate/checker"
 	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/reports"
 	"github.com/stalemate-io/stalemate/reports/html"
 )
 
@@ -24,44 +25,120 @@ import (
 type reportFormat struct {
 	file  string // its name in a run's folder
 	about string
-	write func(*reported) ([]byte, error)
+	// several tells that one report can hold several histories, and such as could
+	// not be judged.
+	several bool
+	write   func([]*reported) ([]byte, error)
 }
 
 // reportFormats are the formats by name.
 var reportFormats = map[string]reportFormat{
-	"html": {file: "report.html", about: "one self-contained page to look at", write: (*reported).html},
+	"html":     {file: "report.html", about: "one self-contained page to look at", write: one((*reported).html)},
+	"json":     {file: histories.VerdictFile, about: "verdict.json", write: one((*reported).json)},
+	"junit":    {file: "junit.xml", about: "test results, as Jenkins and GitLab read them", several: true, write: junit},
+	"markdown": {file: "report.md", about: "a job summary for GitHub", several: true, write: markdown},
+	"sarif":    {file: "report.sarif", about: "results for code scanning", several: true, write: sarif},
 }
 
-// reported is a run with its verdict.
-type reported struct {
-	run     *histories.Run
-	verdict *checker.Verdict
+// formatNamed finds a format.
+func formatNamed(name string) (reportFormat, error) {
+	f, ok := reportFormats[name]
+	if !ok {
+		return f, fmt.Errorf("no format is called %q; expected one of %s", name, formatNames())
+	}
+	return f, nil
 }
+
+func formatNames() string { return strings.Join(slices.Sorted(maps.Keys(reportFormats)), ", ") }
+
+// of writes a report of what was judged.
+func (f reportFormat) of(all []*reported) ([]byte, error) {
+	if !f.several && len(all) != 1 {
+		return nil, fmt.Errorf("this format holds one history, found %d", len(all))
+	}
+	return f.write(all)
+}
+
+// reported is a history with its verdict, and what else reports are made of.
+type reported struct {
+	reports.Judged
+	run     *histories.Run // nil for a history that is no run's
+	history func() (*histories.History, error)
+	options checker.Options // those that the verdict was made with
+}
+
+// one makes a format of one history.
+func one(write func(*reported) ([]byte, error)) func([]*reported) ([]byte, error) {
+	return func(all []*reported) ([]byte, error) {
+		if all[0].Err != nil {
+			return nil, all[0].Err
+		}
+		return write(all[0])
+	}
+}
+
+func junit(all []*reported) ([]byte, error)    { return text(all, reports.JUnit) }
+func markdown(all []*reported) ([]byte, error) { return text(all, reports.Markdown) }
+
+func sarif(all []*reported) ([]byte, error) {
+	return text(all, func(w io.Writer, j []reports.Judged) error { return reports.SARIF(w, j, version()) })
+}
+
+// text collects what a report writes.
+func text(all []*reported, write func(io.Writer, []reports.Judged) error) ([]byte, error) {
+	var out bytes.Buffer
+	var judged []reports.Judged
+	for _, r := range all {
+		judged = append(judged, r.Judged)
+	}
+	err := write(&out, judged)
+	return out.Bytes(), err
+}
+
+func (r *reported) json() ([]byte, error) { return verdictJSON(r.Verdict) }
 
 func newReport() *cobra.Command {
-	var format, out string
+	var formats []string
+	var out string
 	c := &cobra.Command{
 		Use:   "report RUN",
-		Short: "Write a report of a run: " + strings.Join(slices.Sorted(maps.Keys(reportFormats)), ", "),
-		Long: `Writes a report of a run from what its folder holds. The verdict is that of
+		Short: "Write reports of a run: " + formatNames(),
+		Long: `Writes reports of a run from what its folder holds. The verdict is that of
 verdict.json; where there is none yet the history is checked first.
 
-Without -o the report is written into the run's folder; with -o - it is written
-to the standard output.`,
-		Example: `  stalemate report store/latest --format html
-  stalemate report store/latest --format html -o divergence.html`,
+` + formatTable() + `
+Without -o each report is written into the run's folder under that name; with
+-o - it is written to the standard output. The exit code says whether the reports
+were written, and nothing of what is in them.`,
+		Example: `  stalemate report store/latest
+  stalemate report store/latest --format html,junit,markdown
+  stalemate report store/latest --format markdown -o - >> "$GITHUB_STEP_SUMMARY"`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return report(c, args[0], format, out) },
+		RunE: func(c *cobra.Command, args []string) error { return report(c, args[0], formats, out) },
 	}
-	c.Flags().StringVar(&format, "format", "html", "form of the report: "+strings.Join(slices.Sorted(maps.Keys(reportFormats)), ", "))
+	c.Flags().StringSliceVar(&formats, "format", []string{"html"}, "forms of the report, several with commas: "+formatNames())
 	c.Flags().StringVarP(&out, "output", "o", "", `file to write, "-" for the standard output`)
+	c.Flags().Var(&policyValue{}, "policy", `policy to hold the verdict against, "none" for none (default stalemate.yaml where there is one)`)
 	return c
 }
 
-func report(c *cobra.Command, dir, format, out string) error {
-	f, ok := reportFormats[format]
-	if !ok {
-		return &exitError{exitUsage, fmt.Errorf("--format %s: expected one of %v", format, slices.Sorted(maps.Keys(reportFormats)))}
+// formatTable says what each format is for and what its file is called.
+func formatTable() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(reportFormats)) {
+		fmt.Fprintf(&b, "  %-10s%-14s%s\n", name, reportFormats[name].file, reportFormats[name].about)
+	}
+	return b.String()
+}
+
+func report(c *cobra.Command, dir string, formats []string, out string) error {
+	for _, name := range formats {
+		if _, err := formatNamed(name); err != nil {
+			return &exitError{exitUsage, fmt.Errorf("--format: %w", err)}
+		}
+	}
+	if out != "" && len(formats) != 1 {
+		return &exitError{exitUsage, fmt.Errorf("-o names one file: expected one --format, found %d", len(formats))}
 	}
 	run, err := histories.OpenRun(dir)
 	if err != nil {
@@ -71,24 +148,35 @@ func report(c *cobra.Command, dir, format, out string) error {
 	if err != nil {
 		return err
 	}
-	text, err := f.write(&reported{run, v})
+	r, err := reportedRun(c, run, checked{verdict: v})
 	if err != nil {
-		return &exitError{exitFailed, err}
+		return err
+	}
+	for _, name := range formats {
+		if err := r.writeTo(c, reportFormats[name], out); err != nil {
+			return &exitError{exitFailed, err}
+		}
+	}
+	return nil
+}
+
+// writeTo writes a report into a file, the run's folder or the standard output.
+func (r *reported) writeTo(c *cobra.Command, f reportFormat, out string) error {
+	text, err := f.of([]*reported{r})
+	if err != nil {
+		return err
 	}
 	switch out {
 	case "-":
 		_, err = c.OutOrStdout().Write(text)
 	case "":
-		if err = run.WriteFile(f.file, text); err == nil {
-			_, err = fmt.Fprintln(c.OutOrStdout(), filepath.Join(run.Dir, f.file))
+		if err = r.run.WriteFile(f.file, text); err == nil {
+			_, err = fmt.Fprintln(c.OutOrStdout(), r.run.Path(f.file))
 		}
 	default:
-		err = os.WriteFile(out, text, 0o644)
+		err = os.WriteFile(out, text, 0o666)
 	}
-	if err != nil {
-		return &exitError{exitFailed, err}
-	}
-	return nil
+	return err
 }
 
 // storedVerdict reads a run's verdict.json, or makes it where there is none.
@@ -109,30 +197,31 @@ func storedVerdict(ctx context.Context, run *histories.Run) (*checker.Verdict, e
 
 // html makes the page.
 func (r *reported) html() ([]byte, error) {
-	h, err := r.run.History()
+	h, err := r.history()
 	if err != nil {
 		return nil, err
 	}
+	in := html.Input{Name: r.Name, History: h, Verdict: r.Verdict, Options: r.options, Version: version()}
+	if r.run != nil {
+		in.Name, in.Info = r.run.Info.Name, &r.run.Info
+	}
 	var out bytes.Buffer
-	err = html.Write(&out, html.Input{
-		Name: r.run.Info.Name, History: h, Verdict: r.verdict,
-		Options: runOptions(r.run, checker.Options{}), Info: &r.run.Info, Version: version(),
-	})
+	err = html.Write(&out, in)
 	return out.Bytes(), err
 }
 
 // leavePage puts report.html into the folder of a run that has been judged, and
 // says where. A page that cannot be written takes nothing from the verdict.
-func leavePage(c *cobra.Command, run *histories.Run, v *checker.Verdict, quiet bool) {
+func leavePage(c *cobra.Command, r *reported, quiet bool) {
 	f := reportFormats["html"]
-	text, err := f.write(&reported{run, v})
+	text, err := f.of([]*reported{r})
 	if err == nil {
-		err = run.WriteFile(f.file, text)
+		err = r.run.WriteFile(f.file, text)
 	}
 	switch {
 	case err != nil:
 		fmt.Fprintln(c.ErrOrStderr(), "the report could not be written:", err)
 	case !quiet:
-		fmt.Fprintf(c.OutOrStdout(), "\nreport %s\n", run.Path(f.file))
+		fmt.Fprintf(c.OutOrStdout(), "\nreport %s\n", r.run.Path(f.file))
 	}
 }

@@ -21,8 +21,8 @@ failed, 254 bad usage or bad input.`,
 		SilenceErrors: true,
 	}
 	root.AddCommand(
-		newRun(),
-		newCheck(),
+		retry(judging(newRun())),
+		judging(newCheck()),
 		newReport(),
 		newDemo(),
 		newScenario(),

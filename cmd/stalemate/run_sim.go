@@ -116,18 +116,10 @@ func (f *simFlags) print(c *cobra.Command, run *histories.Run, v *checker.Verdic
 	if err == nil {
 		err = run.WriteFile("verdict.json", append(text, '\n'))
 	}
-	r := checked{name: run.Dir, verdict: v}
-	if err == nil {
-		err = (&checkFlags{json: f.json}).print(c, r, false, textStyle(c.OutOrStdout()))
-	}
 	if err != nil {
 		return &exitError{exitFailed, err}
 	}
-	leavePage(c, run, v, f.json)
-	if code := r.code(); code != exitHolds {
-		return &exitError{code: code}
-	}
-	return nil
+	return announce(c, run, v, f.json)
 }
 
 // record writes the folder of a run.

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/reports"
+)
+
+// reportable refuses before anything is checked what could not be written after,
+// and reads the policy.
+func (f *checkFlags) reportable(c *cobra.Command, args []string) error {
+	for _, t := range reportsOf(c) {
+		if len(args) > 1 && !reportFormats[t.format].several {
+			return &exitError{exitUsage, fmt.Errorf("--report %s=%s: a report of this format holds one history, and there are %d", t.format, t.file, len(args))}
+		}
+	}
+	_, err := policyOf(c)
+	return err
+}
+
+// report writes what --report asks for about all that was checked.
+func (f *checkFlags) report(c *cobra.Command, all []checked) error {
+	var out []*reported
+	for _, r := range all {
+		if r.err == nil && r.run != nil {
+			told, err := reportedRun(c, r.run, r)
+			if err != nil {
+				return err
+			}
+			told.Again = again(c, r.name)
+			out = append(out, told)
+			continue
+		}
+		told := &reported{history: r.history, options: r.options}
+		told.Judged = reports.Judged{Name: r.name, Again: again(c, r.name), Verdict: r.verdict, Ruling: r.ruling, Err: r.err}
+		if r.name != "standard input" {
+			told.Source = r.name
+			told.Lines = f.lines(r.name)
+		}
+		out = append(out, told)
+	}
+	return writeReports(c, out)
+}
+
+// lines tells whether a history is surely such that its line n+1 holds event n.
+func (f *checkFlags) lines(name string) bool {
+	return f.format == histories.JSONL.String() || f.format == "auto" && strings.HasSuffix(name, ".jsonl")
+}
+
+// again is the command that checks a history again with the same options.
+func again(c *cobra.Command, name string) string {
+	if name == "standard input" {
+		name = "-"
+	}
+	words := []string{"stalemate", c.Name(), shellWord(name)}
+	c.Flags().Visit(func(flag *pflag.Flag) {
+		switch flag.Name {
+		case "report", "policy", "json", "verbose":
+		default:
+			words = append(words, "--"+flag.Name+"="+shellWord(flag.Value.String()))
+		}
+	})
+	return strings.Join(words, " ")
+}
