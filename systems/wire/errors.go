@@ -20,6 +20,7 @@ const (
 // codes are the numbers of error codes, as Kafka's protocol gives them.
 var codes = map[protocol.Code]int16{
 	protocol.None:                     0,
+	protocol.OffsetOutOfRange:         1,
 	protocol.UnknownTopicOrPartition:  3,
 	protocol.LeaderNotAvailable:       5,
 	protocol.NotLeaderOrFollower:      6,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/stalemate-io/stalemate/systems/node"
 	"github.com/stalemate-io/stalemate/systems/protocol"
+	"github.com/stalemate-io/stalemate/systems/tcp"
 )
 
 // kcat runs Debian's kcat, which is librdkafka underneath.
@@ -82,5 +84,55 @@ func TestKcatProducesAndConsumes(t *testing.T) {
 	}
 	if out := kcat(t, "", "-Q", "-b", address, "-t", "t:1:-1", "-t", "t:0:-2"); !strings.Contains(out, "t [1] offset 200") || !strings.Contains(out, "t [0] offset 0") {
 		t.Errorf("kcat -Q: %s", out)
+	}
+}
+
+// believer is a broker that believes what it was made with.
+type believer struct{ belief *protocol.ClusterResponse }
+
+func (believer) Start() {}
+
+func (b believer) Receive(_ node.ID, m node.Message, reply func(node.Message)) {
+	if _, ok := m.(*protocol.ClusterRequest); ok {
+		reply(b.belief)
+	}
+}
+
+func TestKcatShowsTwoBrokersThatDisagree(t *testing.T) {
+	t.Parallel()
+	c := Cluster{ID: "split", Addresses: map[node.ID]string{}}
+	listeners := map[node.ID]net.Listener{}
+	for _, id := range []node.ID{"b1", "b2"} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		listeners[id], c.Addresses[id] = l, l.Addr().String()
+	}
+	for id, leader := range map[node.ID]int32{"b1": 1, "b2": 2} {
+		belief := &protocol.ClusterResponse{
+			Brokers: []int32{1, 2}, Offset: protocol.NoOffset,
+			Partitions: []protocol.Belief{{
+				Partition: protocol.Partition{Topic: "orders"}, Leader: leader, LeaderEpoch: leader + 3, Replicas: []int32{1, 2}, ISR: []int32{leader},
+			}},
+		}
+		boot := func(node.Env) node.Machine { return believer{belief} }
+		n, err := tcp.Start(tcp.Config{Self: id, New: ForClients(boot), Protocol: Push(c), Listener: listeners[id]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := n.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for id, want := range map[node.ID]string{
+		"b1": "partition 0, leader 1, replicas: 1,2, isrs: 1\n",
+		"b2": "partition 0, leader 2, replicas: 1,2, isrs: 2\n",
+	} {
+		if out := kcat(t, "", "-L", "-b", c.Addresses[id]); !strings.Contains(out, want) {
+			t.Errorf("kcat -L of %s lacks %q:\n%s", id, want, out)
+		}
 	}
 }
