@@ -20,9 +20,12 @@ type Scenario struct {
 
 // Act is one cluster and what happens to it.
 type Act struct {
-	System string
-	Off    []string
-	Steps  []Step
+	System  string
+	Off, On []string
+	Steps   []Step
+	// ofData says that clients produce and fetch, and ask nobody who leads: the
+	// histories of the two are judged by different models.
+	ofData, ofLeaders bool
 }
 
 // Step is one line.
@@ -35,6 +38,7 @@ type Step struct {
 	// The parts that the verb has.
 	Partitions []protocol.Partition
 	Broker     int32
+	Value      int64
 	Span       time.Duration
 	Fault      sim.Fault
 }
@@ -89,15 +93,28 @@ func (s *Scenario) line(n int, line string) error {
 		return fmt.Errorf("%s before there is a cluster; expected system push or system kraft first", verb)
 	}
 	a := &s.Acts[len(s.Acts)-1]
-	if verb == "off" {
+	if verb == "off" || verb == "on" {
 		if len(a.Steps) > 1 {
-			return fmt.Errorf("off comes right after system")
+			return fmt.Errorf("%s comes right after system", verb)
 		}
-		a.Off = append(a.Off, step.Words...)
+		if verb == "off" {
+			a.Off = append(a.Off, step.Words...)
+		} else {
+			a.On = append(a.On, step.Words...)
+		}
 		return nil
 	}
 	if err := step.complete(); err != nil {
 		return err
+	}
+	switch verb {
+	case "produce", "fetch":
+		a.ofData = true
+	case "elect", "ask", "leader", "quorum", "final":
+		a.ofLeaders = true
+	}
+	if a.ofData && a.ofLeaders {
+		return fmt.Errorf("%s beside what is judged by another model; expected clients that produce and fetch, or that ask and elect", verb)
 	}
 	if last := &a.Steps[len(a.Steps)-1]; verb == "say" && last.Verb == "say" && last.Line == n-1 {
 		last.Text, last.Line = last.Text+" "+step.Text, n
@@ -162,6 +179,20 @@ func (s *Step) complete() (err error) {
 			}
 		}
 		return partitions(s.Words[0])
+	case "produce", "fetch":
+		n := map[string]int{"produce": 3, "fetch": 2}[s.Verb]
+		if err := count(n, n); err != nil {
+			return err
+		}
+		if !slices.Contains([]string{"b1", "b2", "b3"}, s.Words[1]) {
+			return fmt.Errorf("broker %q; expected b1, b2 or b3", s.Words[1])
+		}
+		if s.Verb == "produce" {
+			if s.Value, err = strconv.ParseInt(s.Words[2], 10, 64); err != nil {
+				return fmt.Errorf("value %q; expected an integer", s.Words[2])
+			}
+		}
+		return partitions(s.Words[0])
 	case "leader", "quorum":
 		if err := count(2, 2); err != nil {
 			return err
@@ -184,5 +215,5 @@ func (s *Step) complete() (err error) {
 		}
 		return nil
 	}
-	return fmt.Errorf("no step %q; expected one of about, system, off, say, fault, elect, ask, leader, quorum, run, final, expect, cause", s.Verb)
+	return fmt.Errorf("no step %q; expected one of about, system, off, on, say, fault, elect, ask, leader, quorum, produce, fetch, run, final, expect, cause", s.Verb)
 }

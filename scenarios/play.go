@@ -14,6 +14,7 @@ import (
 	"github.com/stalemate-io/stalemate/systems/node"
 	"github.com/stalemate-io/stalemate/systems/protocol"
 	"github.com/stalemate-io/stalemate/systems/sim"
+	"github.com/stalemate-io/stalemate/workloads/data"
 	"github.com/stalemate-io/stalemate/workloads/leadership"
 )
 
@@ -63,7 +64,7 @@ func (l *lender) Receive(node.ID, node.Message, func(node.Message)) {}
 func (p *player) play(ctx context.Context) error {
 	k, err := toys.New(toys.Config{
 		System: p.act.System, Controllers: controllerCount, Brokers: brokerCount, Partitions: partitionCount,
-		Off: p.act.Off, Steady: true, Trace: true, Seed: 1,
+		Off: p.act.Off, On: p.act.On, Steady: true, Trace: true, Seed: 1,
 	})
 	if err != nil {
 		return err
@@ -81,6 +82,9 @@ func (p *player) play(ctx context.Context) error {
 	fmt.Fprintf(p.out, "\n-- %s", p.act.System)
 	if len(p.act.Off) > 0 {
 		fmt.Fprintf(p.out, " without %s", strings.Join(p.act.Off, ", "))
+	}
+	if len(p.act.On) > 0 {
+		fmt.Fprintf(p.out, " with %s", strings.Join(p.act.On, ", "))
 	}
 	fmt.Fprint(p.out, " --\n")
 	p.lanes = newLanes(k)
@@ -133,6 +137,10 @@ func (p *player) step(ctx context.Context, s Step) error {
 		text := p.read(node.ID(s.Words[1]), s.Partitions[0], protocol.ReadPath(s.Verb))
 		p.lanes.flush(p.out)
 		fmt.Fprintf(p.out, "  ? %s, over path %s: who leads %s?  %s\n", s.Words[1], s.Verb, s.Partitions[0], text)
+	case "produce":
+		p.produce(s)
+	case "fetch":
+		p.fetch(s)
 	case "final":
 		k.Record(histories.Event{Process: histories.Nemesis, Type: histories.Info, F: "final-reads"})
 		for _, q := range s.Partitions {
@@ -229,6 +237,56 @@ func (p *player) read(from node.ID, q protocol.Partition, path protocol.ReadPath
 	return text
 }
 
+// produce appends a value at a broker and waits for all in-sync replicas.
+func (p *player) produce(s Step) {
+	q, to := s.Partitions[0], node.ID(s.Words[1])
+	p.rec.Invoke(histories.Event{F: "write", Key: histories.String(q.String()), Value: histories.Int(s.Value), Node: string(to)})
+	var text string
+	request := &protocol.ProduceRequest{Partition: q, Value: s.Value, AcksAll: true, LeaderEpoch: -1}
+	p.call(to, request, time.Second, func(m node.Message, err error) {
+		a, _ := m.(*protocol.ProduceResponse)
+		switch {
+		case err != nil:
+			text = "no answer"
+			p.rec.Info(err.Error())
+		case a.Error != protocol.None:
+			text = string(a.Error)
+			p.rec.Info(text)
+		default:
+			text = fmt.Sprintf("done, at offset %d", a.Offset)
+			p.rec.OK(histories.Event{Value: histories.Int(s.Value), Version: histories.At(a.Offset)})
+		}
+	})
+	p.lanes.flush(p.out)
+	fmt.Fprintf(p.out, "  > a client produces %d to %s at %s: %s\n", s.Value, q, to, text)
+}
+
+// fetch asks a broker for the latest value.
+func (p *player) fetch(s Step) {
+	q, from := s.Partitions[0], node.ID(s.Words[1])
+	p.path = data.Path
+	p.rec.Invoke(histories.Event{F: "read", Key: histories.String(q.String()), Node: string(from), Path: data.Path})
+	var text string
+	request := &protocol.FetchRequest{Partition: q, Offset: protocol.LatestOffset, LeaderEpoch: -1}
+	p.call(from, request, time.Second, func(m node.Message, err error) {
+		a, _ := m.(*protocol.FetchResponse)
+		switch {
+		case err != nil:
+			text = "no answer"
+			p.rec.Fail(err.Error())
+		case a.Error != protocol.None:
+			text = string(a.Error)
+			p.rec.Fail(text)
+		default:
+			latest := data.Latest(a)
+			text = fmt.Sprintf("%s, high watermark %d", latest.Value, a.HighWatermark)
+			p.rec.OK(latest)
+		}
+	})
+	p.lanes.flush(p.out)
+	fmt.Fprintf(p.out, "  ? a client fetches the latest of %s at %s:  %s\n", q, from, text)
+}
+
 // expect judges what was seen, once, and holds it against what the file says.
 func (p *player) expect(ctx context.Context, s Step) error {
 	if p.verdict == nil {
@@ -285,13 +343,17 @@ func (p *player) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	events := leadership.Merge(p.cluster.History(), truth)
-	v, err := toys.Judge(ctx, p.act.System, events)
-	if err != nil {
-		return err
+	if p.act.ofData {
+		if p.verdict, err = toys.JudgeData(ctx, p.cluster.History()); err != nil {
+			return err
+		}
+		toys.ExplainData(p.verdict, truth)
+	} else {
+		if p.verdict, err = toys.Judge(ctx, p.act.System, leadership.Merge(p.cluster.History(), truth)); err != nil {
+			return err
+		}
+		toys.Explain(p.act.System, p.verdict, p.cluster.Trace(), truth)
 	}
-	p.verdict = v
-	toys.Explain(p.act.System, v, p.cluster.Trace(), truth)
 	for path := range p.paths() {
 		slices.SortStableFunc(p.paths()[path].Anomalies, func(a, b checker.Anomaly) int { return rank(a.Kind) - rank(b.Kind) })
 	}

@@ -117,6 +117,12 @@ func Judge(ctx context.Context, system string, events []histories.Event) (*check
 	return judge(ctx, events, t.Options())
 }
 
+// JudgeData checks a history of workload data.
+func JudgeData(ctx context.Context, events []histories.Event) (*checker.Verdict, error) {
+	t := Trial{Workload: Data}
+	return judge(ctx, events, t.Options())
+}
+
 func judge(ctx context.Context, events []histories.Event, o checker.Options) (*checker.Verdict, error) {
 	var b histories.Builder
 	b.Expect(len(events) / 2)
