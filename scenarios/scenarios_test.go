@@ -77,6 +77,9 @@ func TestParse(t *testing.T) {
 		{"durations are above nothing", "system push\n\nrun 0s\n", "f:3: run 0s; expected a duration"},
 		{"faults are those of the simulator", "system push\nfault melt-node c1\n", "f:2: "},
 		{"verdicts have names", "system push\nexpect broker fine\n", `f:2: verdict "fine"`},
+		{"values are integers", "system push\nproduce t-0 b1 x\n", `f:2: value "x"; expected an integer`},
+		{"who serves data is a broker", "system push\nfetch t-0 c1\n", `f:2: broker "c1"; expected b1, b2 or b3`},
+		{"a cluster is about leaders or about data", "system push\nask t-0\nfetch t-0 b1\n", "f:3: fetch beside what is judged by another model"},
 		{"words are known", "system push\nsing\n", `f:2: no step "sing"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
