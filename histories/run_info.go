@@ -62,16 +62,22 @@ const (
 )
 
 func readRunInfo(path string) (RunInfo, error) {
-	var info RunInfo
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return info, err
+		return RunInfo{}, err
 	}
+	return ParseRunInfo(text, path)
+}
+
+// ParseRunInfo parses the content of run.json; name is what errors call it, which
+// are *InputError.
+func ParseRunInfo(text []byte, name string) (RunInfo, error) {
+	var info RunInfo
 	if err := json.Unmarshal(text, &info); err != nil {
-		return info, &InputError{File: path, Message: "expected the JSON of a run: " + err.Error()}
+		return info, &InputError{File: name, Message: "expected the JSON of a run: " + err.Error()}
 	}
 	if info.Version < 1 || info.Version > RunVersion {
-		return info, &InputError{File: path, Message: fmt.Sprintf("expected version 1 to %d, found %d; a later stalemate may read it", RunVersion, info.Version)}
+		return info, &InputError{File: name, Message: fmt.Sprintf("expected version 1 to %d, found %d; a later stalemate may read it", RunVersion, info.Version)}
 	}
 	return info, nil
 }
