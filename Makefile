@@ -26,7 +26,7 @@ export RAPID_SEED ?= 1
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: kafka test-kafka build demo test test-browser unit cycles bench lint fuzz mutants guards clean help
+.PHONY: kafka test-kafka build compare demo test test-browser unit cycles bench lint fuzz mutants guards clean help
 
 build: $(BIN)
 
@@ -38,6 +38,11 @@ demo: build
 	scripts/ensure-zookeeper
 	$(BIN) demo
 	$(BIN) compare --seeds 10
+
+# All systems for real, under the same faults, in three minutes.
+compare: build
+	scripts/ensure-zookeeper
+	$(BIN) compare --on local
 
 test: build
 	scripts/ensure-zookeeper
@@ -99,4 +104,4 @@ clean:
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
-	@echo "make build, unit, test-browser, kafka, test-kafka, cycles, bench, lint, fuzz, mutants, guards, clean"
+	@echo "make build, compare, unit, test-browser, kafka, test-kafka, cycles, bench, lint, fuzz, mutants, guards, clean"

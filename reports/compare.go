@@ -52,11 +52,13 @@ func (p *printer) compared(rows []CompareRow) {
 			fmt.Sprintf("%.1f%%", r.StalePercent), fmt.Sprintf("%.0f", r.LagP99MS), fmt.Sprintf("%.0f", r.LagWorstMS),
 			fmt.Sprintf("%.0f", r.BehindWorst), fmt.Sprint(r.Never), kinds(r))
 	}
-	t.Color = func(cell string) string {
-		if strings.HasSuffix(cell, "BROKEN") {
-			return red
+	if p.Color {
+		t.Color = func(cell string) string {
+			if strings.HasSuffix(cell, "BROKEN") {
+				return red
+			}
+			return ""
 		}
-		return ""
 	}
 	p.WriteString(t.String())
 }

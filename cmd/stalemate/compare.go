@@ -19,9 +19,11 @@ func newCompare() *cobra.Command {
 	s := toys.Survey{Systems: toys.Systems(), Warmup: 6 * time.Second}
 	var only []string
 	var asJSON bool
+	var on string
+	local := localComparison{}
 	c := &cobra.Command{
 		Use:   "compare",
-		Short: "Hold push and kraft against each other under the same faults",
+		Short: "Hold the systems against each other under the same faults",
 		Long: `compare simulates both control planes, the push-based controller and the KRaft
 log, with the same clients under the same seeds and fault schedules, and judges
 every read path of every run. The table counts runs by verdict:
@@ -32,9 +34,27 @@ every read path of every run. The table counts runs by verdict:
   never     runs in which a node was still wrong after everything had healed
 
 behind is the worst lag in changes of one partition, stale the share of reads
-that were. Same arguments, same table, on any machine.`,
+that were. Same arguments, same table, on any machine.
+
+With --on local real processes of this machine are compared: zookeeper, an
+ensemble of three servers, push, whose state is in another, and kraft. The same
+faults strike each at the same times of its run; every run is kept in the store.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch on {
+			case "sim":
+			case "local":
+				local.seeds, local.first = 1, int64(s.First)
+				if cmd.Flags().Changed("seeds") {
+					local.seeds = s.Seeds
+				}
+				if local.systems = localSystems(); cmd.Flags().Changed("systems") {
+					local.systems = s.Systems
+				}
+				return local.run(cmd, asJSON)
+			default:
+				return &exitError{exitUsage, fmt.Errorf("--on %s: expected sim or local", on)}
+			}
 			families, err := familiesNamed(only)
 			if err != nil {
 				return err
@@ -59,14 +79,16 @@ that were. Same arguments, same table, on any machine.`,
 		},
 	}
 	f := c.Flags()
-	f.IntVar(&s.Seeds, "seeds", 20, "how many seeds each system runs under each kind of trouble")
+	f.StringVar(&on, "on", "sim", "where to run: sim, or local for processes of this machine")
+	f.IntVar(&s.Seeds, "seeds", 20, "how many seeds each system runs under each kind of trouble; 1 by default with --on local")
 	f.Uint64Var(&s.First, "first-seed", 1, "the first of them")
 	f.StringSliceVar(&only, "trouble", nil, "only these kinds of trouble: "+familyNames())
-	f.StringSliceVar(&s.Systems, "systems", s.Systems, "the systems")
+	f.StringSliceVar(&s.Systems, "systems", s.Systems, "the systems; with --on local zookeeper too, and by default all")
 	f.DurationVar(&s.Load, "load", 20*time.Second, "simulated time under load and faults, per run")
 	f.DurationVar(&s.Settle, "settle", 12*time.Second, "simulated time to settle before the final reads")
 	f.IntVar(&s.Workers, "workers", 0, "runs at the same time; 0 is one a core")
 	f.BoolVar(&asJSON, "json", false, "print the table as JSON")
+	local.bind(f)
 	return c
 }
 
@@ -112,17 +134,9 @@ func printComparison(w io.Writer, r *toys.Result, families []toys.Family, asJSON
 			titles[f.Name] += " (push without " + off + ")"
 		}
 	}
-	var rows []reports.CompareRow
-	for _, x := range r.Rows {
-		row := reports.CompareRow{
-			Trouble: titles[x.Family], System: x.System, Path: x.Path, Promise: promiseWord(x.Promise), Runs: x.Runs,
-			Linearizable: x.Linearizable, OrderedLag: x.OrderedLag, Divergent: x.Divergent, Open: x.Undecided, Broken: x.Broken,
-			LagP99MS: x.LagP99MS, LagWorstMS: x.LagWorstMS, BehindWorst: x.BehindMax, Anomalies: x.Anomalies, Never: x.NeverConverged,
-		}
-		if x.Reads > 0 {
-			row.StalePercent = 100 * float64(x.StaleReads) / float64(x.Reads)
-		}
-		rows = append(rows, row)
+	rows := comparedRows(r.Rows)
+	for i := range rows {
+		rows[i].Trouble = titles[rows[i].Trouble]
 	}
 	if err := reports.Compare(w, rows, textStyle(w)); err != nil {
 		return err
@@ -132,6 +146,22 @@ func printComparison(w io.Writer, r *toys.Result, families []toys.Family, asJSON
 		fmt.Fprintln(w, "invariant broken:", i)
 	}
 	return nil
+}
+
+// comparedRows gives rows as they are printed, with the family as the trouble.
+func comparedRows(of []toys.Row) (rows []reports.CompareRow) {
+	for _, x := range of {
+		row := reports.CompareRow{
+			Trouble: x.Family, System: x.System, Path: x.Path, Promise: promiseWord(x.Promise), Runs: x.Runs,
+			Linearizable: x.Linearizable, OrderedLag: x.OrderedLag, Divergent: x.Divergent, Open: x.Undecided, Broken: x.Broken,
+			LagP99MS: x.LagP99MS, LagWorstMS: x.LagWorstMS, BehindWorst: x.BehindMax, Anomalies: x.Anomalies, Never: x.NeverConverged,
+		}
+		if x.Reads > 0 {
+			row.StalePercent = 100 * float64(x.StaleReads) / float64(x.Reads)
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 func promiseWord(l checker.Level) string {

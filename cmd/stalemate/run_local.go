@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stalemate-io/stalemate/checker"
 	"github.com/stalemate-io/stalemate/histories"
 	"github.com/stalemate-io/stalemate/internal/live"
 	"github.com/stalemate-io/stalemate/internal/toys"
@@ -31,6 +32,7 @@ const stopTimeout = 10 * time.Second
 // localRun is a run of a toy system as processes of this machine.
 type localRun struct {
 	flags   *simFlags
+	name    string // of the run
 	windows []nemesis.Window
 	report  *progress
 	run     *histories.Run
@@ -44,36 +46,52 @@ type localRun struct {
 func (f *simFlags) settings() processes.Settings {
 	t := &f.trial
 	return processes.Settings{
-		System: t.System, Controllers: t.Controllers, Brokers: t.Brokers, Partitions: t.Partitions, Off: t.Off, On: t.On,
+		System: t.System, Controllers: t.Controllers, Brokers: t.Brokers, Partitions: t.Partitions,
+		SessionTimeout: t.SessionTimeout, Off: t.Off, On: t.On,
 	}
 }
 
 // runLocal is the whole of stalemate run push|kraft --on local.
-func (f *simFlags) runLocal(c *cobra.Command) (err error) {
-	t := &f.trial
-	l := &localRun{flags: f, report: newProgress(c.ErrOrStderr())}
-	if err := f.settings().Check(); err != nil {
-		return &exitError{exitUsage, err}
-	}
+func (f *simFlags) runLocal(c *cobra.Command) error {
+	l := &localRun{flags: f, name: f.trial.System + "-local", report: newProgress(c.ErrOrStderr())}
 	faults, err := nemesis.Parse(f.faults, nemesis.Settings{})
+	if err == nil {
+		err = l.plan(faults)
+	}
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
-	schedule := nemesis.Schedule{Total: t.Load, Every: f.faultEvery, For: f.faultFor, Healthy: localHealthy}
+	verdict, err := l.do(c.Context())
+	if err != nil {
+		return &exitError{exitFailed, err}
+	}
+	return f.print(c, l.run, verdict)
+}
+
+// plan checks the settings and draws when the faults are to come.
+func (l *localRun) plan(faults []nemesis.Fault) (err error) {
+	f := l.flags
+	if err := f.settings().Check(); err != nil {
+		return err
+	}
+	schedule := nemesis.Schedule{Total: f.trial.Load, Every: f.faultEvery, For: f.faultFor, Healthy: localHealthy}
 	if schedule.Every == 0 {
 		schedule.Every = f.faultFor + 2*localHealthy
 	}
-	if l.windows, err = schedule.Windows(faults, workloads.Rand(t.Seed, "fault times")); err != nil {
-		return &exitError{exitUsage, err}
-	}
+	l.windows, err = schedule.Windows(faults, workloads.Rand(f.trial.Seed, "fault times"))
+	return err
+}
+
+// do records the run and judges it.
+func (l *localRun) do(ctx context.Context) (v *checker.Verdict, err error) {
 	if l.run, err = l.create(); err != nil {
-		return &exitError{exitFailed, err}
+		return nil, err
 	}
-	l.report.say("run %s, seed %d", l.run.Dir, t.Seed)
-	if err := end(c.Context(), l.run, l.drive(c.Context())); err != nil {
-		return &exitError{exitFailed, fmt.Errorf("%w\n(what there is of the run is in %s)", err, l.run.Dir)}
+	l.report.say("run %s, seed %d", l.run.Dir, l.flags.trial.Seed)
+	if err := end(ctx, l.run, l.drive(ctx)); err != nil {
+		return nil, fmt.Errorf("%w\n(what there is of the run is in %s)", err, l.run.Dir)
 	}
-	return l.judge(c)
+	return l.judge(ctx)
 }
 
 // create makes the folder of the run.
@@ -84,7 +102,7 @@ func (l *localRun) create() (*histories.Run, error) {
 		promises[path] = string(level)
 	}
 	return histories.CreateRun(f.store, histories.RunInfo{
-		Name: t.System + "-local", System: t.System, Deployment: "local", Seed: int64(t.Seed), Model: "leadership", Promises: promises,
+		Name: l.name, System: t.System, Deployment: "local", Seed: int64(t.Seed), Model: "leadership", Promises: promises,
 		Settings: map[string]string{
 			"faults": f.faults, "fault-for": f.faultFor.String(), "fault-every": f.faultEvery.String(),
 			"controllers": fmt.Sprint(t.Controllers), "brokers": fmt.Sprint(t.Brokers),
@@ -137,7 +155,7 @@ func (l *localRun) record(ctx context.Context, cluster *live.System) (err error)
 	defer func() { err = errors.Join(err, saw.Close()) }()
 	x := &live.Experiment{
 		Cluster: cluster,
-		Workload: leadership.Options{
+		Workload: live.Leadership{
 			Brokers: s.BrokerIDs(), Controllers: s.ControllerIDs(), Partitions: s.Topic(), Paths: s.Paths(),
 			Clients: t.Clients, Think: t.Think,
 		},
@@ -174,13 +192,13 @@ func (l *localRun) complete(cluster *live.System) (err error) {
 	return err
 }
 
-// judge prints the verdict with the causes that the nodes' traces tell, and keeps
-// it with the run.
-func (l *localRun) judge(c *cobra.Command) error {
-	verdict, err := toys.Judge(context.WithoutCancel(c.Context()), l.flags.trial.System, l.events)
+// judge gives the verdict with the causes that the nodes' traces tell.
+func (l *localRun) judge(ctx context.Context) (*checker.Verdict, error) {
+	system := l.flags.trial.System
+	verdict, err := toys.Judge(context.WithoutCancel(ctx), system, l.events)
 	if err != nil {
-		return &exitError{exitFailed, err}
+		return nil, err
 	}
-	toys.Explain(l.flags.trial.System, verdict, live.Notes(l.trace, l.start), l.truth)
-	return l.flags.print(c, l.run, verdict)
+	toys.Explain(system, verdict, live.Notes(l.trace, l.start), l.truth)
+	return verdict, nil
 }

@@ -30,14 +30,14 @@ func (s Survey) result(all []finding) *Result {
 			key := family.Name + " " + system + " " + path
 			row := rows[key]
 			if row == nil {
-				row = &Row{Family: family.Name, System: system, Path: path, Promise: Promises(system)[path], Anomalies: map[string]int{}}
+				row = &Row{Family: family.Name, System: system, Path: path, Promise: Promises(system)[path]}
 				if system == "push" {
 					row.Off = family.Off
 				}
 				rows[key] = row
 				order = append(order, key)
 			}
-			row.add(f.seed, v)
+			row.Add(f.seed, v)
 		}
 	}
 	// A run may lack a path, so that rows may be met out of order.
@@ -49,14 +49,13 @@ func (s Survey) result(all []finding) *Result {
 		return strings.Compare(x.Path, y.Path)
 	})
 	for _, key := range order {
-		row := rows[key]
-		row.LagP99MS, row.BehindP99 = median(row.p99), median(row.behind)
-		r.Rows = append(r.Rows, *row)
+		r.Rows = append(r.Rows, *rows[key])
 	}
 	return r
 }
 
-func (r *Row) add(seed uint64, v *checker.Verdict) {
+// Add adds what one run showed of the path.
+func (r *Row) Add(seed uint64, v *checker.Verdict) {
 	r.Runs++
 	switch v.Verdict {
 	case checker.ClassLinearizable:
@@ -79,9 +78,13 @@ func (r *Row) add(seed uint64, v *checker.Verdict) {
 	if v.StaleReads > 0 {
 		r.p99 = append(r.p99, v.StalenessMS.P99)
 		r.behind = append(r.behind, v.VersionsBehind.P99)
+		r.LagP99MS, r.BehindP99 = median(r.p99), median(r.behind)
 	}
 	r.LagWorstMS = max(r.LagWorstMS, v.StalenessMS.Max)
 	r.BehindMax = max(r.BehindMax, v.VersionsBehind.Max)
+	if r.Anomalies == nil {
+		r.Anomalies = map[string]int{}
+	}
 	for _, kind := range slices.Sorted(maps.Keys(v.AnomalyCounts)) {
 		switch kind {
 		// What follows from staleness, or is told by regress, is left out.

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stalemate-io/stalemate/checker"
+	"github.com/stalemate-io/stalemate/internal/toys"
+	"github.com/stalemate-io/stalemate/nemesis"
+	"github.com/stalemate-io/stalemate/reports"
+	"github.com/stalemate-io/stalemate/systems/processes"
+	"github.com/stalemate-io/stalemate/systems/zookeeper"
+	"github.com/stalemate-io/stalemate/workloads"
+)
+
+// localSystems lists the systems that run as processes.
+func localSystems() []string { return append([]string{"zookeeper"}, processes.Systems()...) }
+
+// What is the same for all systems of a comparison: a fault lasts longer than any
+// of them bears with silence, and each is left alone for as long around it.
+const (
+	comparedPatience = 3 * time.Second // a session, of a client of ZooKeeper or of a broker of kraft
+	comparedTick     = time.Second     // of ZooKeeper's servers, who bear with each other for two
+	comparedFor      = 4500 * time.Millisecond
+	comparedHealthy  = 1500 * time.Millisecond
+	comparedSettle   = 8 * time.Second
+)
+
+// localComparison runs systems as processes, one after the other, under the same
+// faults at the same times.
+type localComparison struct {
+	systems []string
+	first   int64 // seed
+	seeds   int
+	faults  string
+	store   string
+
+	report  *progress
+	windows []nemesis.Window
+	length  time.Duration // of the load
+}
+
+func (l *localComparison) bind(f *pflag.FlagSet) {
+	f.StringVar(&l.faults, "faults", "pause-leader,kill-leader,isolate-leader,slow-link", "with --on local, what to break, one after the other: "+strings.Join(nemesis.Names(), ", "))
+	f.StringVar(&l.store, "store", "store", "with --on local, the folder that runs are kept in")
+}
+
+func (l *localComparison) run(c *cobra.Command, asJSON bool) error {
+	faults, err := nemesis.Parse(l.faults, nemesis.Settings{})
+	switch {
+	case err != nil:
+	case len(faults) == 0:
+		err = errors.New("--faults: expected one at least; without a fault there is nothing to compare")
+	case l.seeds < 1:
+		err = fmt.Errorf("--seeds %d: expected at least 1", l.seeds)
+	}
+	for _, system := range l.systems {
+		if !slices.Contains(localSystems(), system) {
+			err = fmt.Errorf("no system %q: expected %s", system, strings.Join(localSystems(), ", "))
+		}
+	}
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	began := time.Now()
+	l.report = newProgress(c.ErrOrStderr())
+	l.length = time.Duration(len(faults)) * (comparedFor + 2*comparedHealthy)
+	result := &toys.Result{Seeds: l.seeds, First: uint64(l.first)}
+	if result.Rows, err = l.survey(c.Context(), faults); err != nil {
+		return &exitError{exitFailed, err}
+	}
+	if err := l.print(c.OutOrStdout(), result, time.Since(began), asJSON); err != nil {
+		return &exitError{exitFailed, err}
+	}
+	return nil
+}
+
+// survey runs every system with every seed, and gives a row for each read path.
+func (l *localComparison) survey(ctx context.Context, faults []nemesis.Fault) ([]toys.Row, error) {
+	rows := make([][]toys.Row, len(l.systems))
+	for seed := l.first; seed < l.first+int64(l.seeds); seed++ {
+		schedule := nemesis.Schedule{Total: l.length, Every: l.length / time.Duration(len(faults)), For: comparedFor, Healthy: comparedHealthy}
+		var err error
+		if l.windows, err = schedule.Windows(faults, workloads.Rand(uint64(seed), "fault times")); err != nil {
+			return nil, err
+		}
+		for i, system := range l.systems {
+			v, err := l.one(ctx, system, seed)
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s, seed %d: %w", system, seed, err)
+			}
+			rows[i] = l.add(rows[i], system, seed, v)
+		}
+	}
+	return slices.Concat(rows...), nil
+}
+
+// add adds a run to the rows of its system.
+func (l *localComparison) add(rows []toys.Row, system string, seed int64, v *checker.Verdict) []toys.Row {
+	for _, path := range comparedPaths(system) {
+		p := v.Paths[path]
+		if p == nil {
+			continue
+		}
+		i := slices.IndexFunc(rows, func(r toys.Row) bool { return r.Path == path })
+		if i < 0 {
+			i = len(rows)
+			rows = append(rows, toys.Row{Family: l.faults, System: system, Path: path, Promise: p.Promise})
+		}
+		rows[i].Add(uint64(seed), p)
+	}
+	return rows
+}
+
+// comparedPaths lists a system's read paths in the order of the table.
+func comparedPaths(system string) (names []string) {
+	if system != "zookeeper" {
+		for _, p := range (processes.Settings{System: system}).Paths() {
+			names = append(names, string(p))
+		}
+		return names
+	}
+	for _, p := range zookeeper.Paths() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// one runs one system and judges the run.
+func (l *localComparison) one(ctx context.Context, system string, seed int64) (*checker.Verdict, error) {
+	if system == "zookeeper" {
+		return l.zookeeper(ctx, seed)
+	}
+	f := &simFlags{store: l.store, faults: l.faults, faultFor: comparedFor}
+	f.trial = toys.Trial{
+		Config: toys.Config{
+			System: system, Controllers: 3, Brokers: 5, Partitions: 12, Seed: uint64(seed), SessionTimeout: comparedPatience,
+		},
+		Clients: 20, Load: l.length, Settle: comparedSettle,
+	}
+	r := &localRun{flags: f, name: "compare-" + system, report: l.report, windows: l.windows}
+	return r.do(ctx)
+}
+
+// zookeeper runs a ZooKeeper ensemble with all its read paths.
+func (l *localComparison) zookeeper(ctx context.Context, seed int64) (v *checker.Verdict, err error) {
+	var s zookeeperSettings
+	flags := pflag.NewFlagSet("run zookeeper", pflag.ContinueOnError)
+	s.bind(flags)
+	arguments := []string{
+		"--name=compare-zookeeper", "--store=" + l.store, "--seed=" + strconv.FormatInt(seed, 10), "--faults=" + l.faults,
+		"--tick-time=" + comparedTick.String(), "--sync-limit=2", "--time=" + l.length.String(),
+		"--fault-for=" + comparedFor.String(), "--fault-every=" + (comparedFor + 2*comparedHealthy).String(),
+	}
+	if err := flags.Parse(arguments); err != nil {
+		return nil, err
+	}
+	p, err := s.plan()
+	if err != nil {
+		return nil, err
+	}
+	p.windows = l.windows
+	run, err := p.createRun(append([]string{"stalemate", "run", "zookeeper"}, arguments...), flags)
+	if err != nil {
+		return nil, err
+	}
+	l.report.say("run %s, seed %d", run.Dir, seed)
+	guard := newGuard(l.report)
+	defer guard.release()
+	e, err := p.start(ctx, run.Path("nodes"), guard, l.report)
+	if err == nil {
+		err = errors.Join(p.record(ctx, e, run, l.report), e.Close())
+	}
+	if err == nil {
+		err = keepLog(e, run)
+	}
+	if err := end(ctx, run, err); err != nil {
+		return nil, fmt.Errorf("%w\n(what there is of the run is in %s)", err, run.Dir)
+	}
+	return verdictOf(ctx, run, p.settings.timeout)
+}
+
+func (l *localComparison) print(w io.Writer, r *toys.Result, took time.Duration, asJSON bool) error {
+	if asJSON {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	rows := comparedRows(r.Rows)
+	for i := range rows {
+		rows[i].Trouble = strings.ReplaceAll(l.faults, ",", ", ") + ": each for " + comparedFor.String() + ", at the same times for all"
+	}
+	if err := reports.Compare(w, rows, textStyle(w)); err != nil {
+		return err
+	}
+	times := "one run"
+	if r.Seeds > 1 {
+		times = fmt.Sprint(r.Seeds, " runs")
+	}
+	_, err := fmt.Fprintf(w, "\n%s of each system as processes of this machine, seeds from %d, in %v; kept in %s/compare-*.\n",
+		times, r.First, took.Round(time.Second), l.store)
+	return err
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stalemate-io/stalemate/checker"
+	"github.com/stalemate-io/stalemate/internal/toys"
+	"github.com/stalemate-io/stalemate/systems/processes"
+)
+
+func TestComparisonsThatAreRefusedBeforeAnythingStarts(t *testing.T) {
+	tests := []struct {
+		rule string
+		args []string
+		want string
+	}{
+		{"a place that is none", []string{"--on=moon"}, "expected sim or local"},
+		{"a system that is none", []string{"--on=local", "--systems=etcd"}, `no system "etcd": expected zookeeper, push, kraft`},
+		{"a fault that is none", []string{"--on=local", "--faults=flood"}, `"flood"`},
+		{"no fault at all", []string{"--on=local", "--faults=none"}, "nothing to compare"},
+		{"no run at all", []string{"--on=local", "--seeds=0"}, "expected at least 1"},
+	}
+	for _, test := range tests {
+		t.Run(test.rule, func(t *testing.T) {
+			store := filepath.Join(t.TempDir(), "store")
+			out, code := stalemate(t, "", append([]string{"compare", "--store", store}, test.args...)...)
+			if code != exitUsage || !strings.Contains(out, test.want) {
+				t.Errorf("exit code %d, %s", code, out)
+			}
+			if found, _ := filepath.Glob(store); len(found) > 0 {
+				t.Error("a run was begun all the same")
+			}
+		})
+	}
+}
+
+func TestTheTableOfALocalComparison(t *testing.T) {
+	l := localComparison{faults: "pause-leader,slow-link", store: "store", first: 7}
+	verdict := func(class checker.Class, promise checker.Level, holds checker.Answer, stale int, worst float64) *checker.Verdict {
+		return &checker.Verdict{
+			Verdict: class, Promise: promise, Holds: holds, Reads: 200, StaleReads: stale,
+			StalenessMS: checker.Spread{P99: worst, Max: worst}, VersionsBehind: checker.Spread{P99: 3, Max: 3},
+		}
+	}
+	one := &checker.Verdict{Paths: map[string]*checker.Verdict{
+		"quorum": verdict(checker.ClassLinearizable, checker.Linearizable, checker.Holds, 0, 0),
+		"broker": verdict(checker.ClassOrderedLag, checker.OrderedLag, checker.Holds, 20, 310),
+	}}
+	two := &checker.Verdict{Paths: map[string]*checker.Verdict{
+		"quorum": verdict(checker.ClassOrderedLag, checker.Linearizable, checker.Violated, 2, 40),
+		"broker": verdict(checker.ClassOrderedLag, checker.OrderedLag, checker.Holds, 0, 0),
+	}}
+	rows := l.add(l.add(nil, "kraft", 7, one), "kraft", 8, two)
+	var b strings.Builder
+	if err := l.print(&b, &toys.Result{Seeds: 2, First: 7, Rows: rows}, 100*time.Second, false); err != nil {
+		t.Fatal(err)
+	}
+	const want = `pause-leader, slow-link: each for 4.5s, at the same times for all
+  system  path    promise              linear  lag  diverge  stale  p99 ms  worst ms  behind  never  anomalies
+  kraft   broker  ordered lag               0    2        0  5.0%      310       310       3      0
+  kraft   quorum  linearizable BROKEN       1    1        0  0.5%       40        40       3      0
+
+2 runs of each system as processes of this machine, seeds from 7, in 1m40s; kept in store/compare-*.
+`
+	if b.String() != want {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+}
+
+func TestEverySystemOfALocalComparisonHasPaths(t *testing.T) {
+	for _, system := range localSystems() {
+		if len(comparedPaths(system)) < 2 {
+			t.Errorf("%s: %v", system, comparedPaths(system))
+		}
+	}
+	if got := comparedPaths("kraft"); len(got) != len((processes.Settings{System: "kraft"}).Paths()) {
+		t.Errorf("kraft: %v", got)
+	}
+}
