@@ -50,6 +50,10 @@ type Row struct {
 	LagWorstMS float64 `json:"lag_worst_ms"`
 	BehindP99  float64 `json:"versions_behind_p99"`
 	BehindMax  float64 `json:"versions_behind_worst"`
+	// OffsetsBehind is the same in records of the metadata log, the worst of all:
+	// how far whoever answered was from the newest change of any partition.
+	// Systems without one log have none.
+	OffsetsBehind *int64 `json:"offsets_behind_worst,omitempty"`
 	// Anomalies counts the runs that had each kind of anomaly, beyond staleness,
 	// and NeverConverged those in which a node was stuck.
 	Anomalies      map[string]int `json:"anomalies,omitempty"`
@@ -79,6 +83,7 @@ type finding struct {
 	task
 	verdict   *checker.Verdict
 	broken    error
+	offsets   map[string]int64
 	simulated time.Duration
 	err       error
 }
@@ -133,7 +138,7 @@ func (s Survey) one(ctx context.Context, t task) finding {
 	if err != nil {
 		return finding{task: t, err: err}
 	}
-	return finding{task: t, verdict: o.Verdict, broken: o.Broken, simulated: o.Simulated}
+	return finding{task: t, verdict: o.Verdict, broken: o.Broken, offsets: offsetsBehind(o.Events, o.Truth), simulated: o.Simulated}
 }
 
 func (s Survey) gather(ctx context.Context, found <-chan finding, cancel func()) (*Result, error) {
@@ -158,5 +163,7 @@ func (s Survey) gather(ctx context.Context, found <-chan finding, cancel func())
 	slices.SortFunc(all, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(a.family, b.family), cmp.Compare(a.system, b.system), cmp.Compare(a.seed, b.seed))
 	})
-	return s.result(all), nil
+	r := s.result(all)
+	r.addOffsets(s, all)
+	return r, nil
 }
