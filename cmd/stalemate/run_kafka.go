@@ -15,11 +15,13 @@ import (
 	"github.com/stalemate-io/stalemate/checker"
 	"github.com/stalemate-io/stalemate/histories"
 	"github.com/stalemate-io/stalemate/internal/live"
+	"github.com/stalemate-io/stalemate/internal/toys"
 	"github.com/stalemate-io/stalemate/nemesis"
 	"github.com/stalemate-io/stalemate/systems/kafka"
 	"github.com/stalemate-io/stalemate/systems/protocol"
 	"github.com/stalemate-io/stalemate/systems/tcp"
 	"github.com/stalemate-io/stalemate/workloads"
+	"github.com/stalemate-io/stalemate/workloads/data"
 	"github.com/stalemate-io/stalemate/workloads/leadership"
 )
 
@@ -29,6 +31,7 @@ type kafkaFlags struct {
 	on, faults, store    string
 	faultFor, faultEvery time.Duration
 	load, settle, think  time.Duration
+	workload             string
 	clients              int
 	seed                 uint64
 	json                 bool
@@ -54,6 +57,7 @@ Kafka's jars come from "make kafka", or from KAFKA_HOME.`,
 	}
 	o, fs := &f.options, c.Flags()
 	fs.StringVar(&f.on, "on", "local", "where to run: local")
+	fs.StringVar(&f.workload, "workload", toys.Leadership, "what clients do: leadership (move leaders, ask who leads), or data (produce, fetch)")
 	fs.StringVar(&f.faults, "faults", "pause,kill,cut", "what happens, with commas: none, "+strings.Join(nemesis.Names(), ", "))
 	fs.DurationVar(&f.faultFor, "fault-for", 6*time.Second, "how long a fault lasts")
 	fs.DurationVar(&f.faultEvery, "fault-every", 0, "one fault in each such period (default: six seconds more than it lasts)")
@@ -86,6 +90,9 @@ const kafkaHealthy = 3 * time.Second
 func (f *kafkaFlags) run(c *cobra.Command) error {
 	if f.on != "local" {
 		return &exitError{exitUsage, fmt.Errorf("--on %s: expected local", f.on)}
+	}
+	if f.workload != toys.Leadership && f.workload != toys.Data {
+		return &exitError{exitUsage, fmt.Errorf("--workload %s: expected %s or %s", f.workload, toys.Leadership, toys.Data)}
 	}
 	in, err := kafka.Find(c.Context(), f.options.Mode, f.options.Home, "")
 	if err != nil {
@@ -121,11 +128,17 @@ func (f *kafkaFlags) run(c *cobra.Command) error {
 
 func (f *kafkaFlags) create(in kafka.Installation) (*histories.Run, error) {
 	o := f.options
+	name, model := string(o.Mode), "leadership"
+	promises := map[string]string{string(protocol.ReadBroker): string(kafkaPromise(o.Mode))}
+	if f.workload == toys.Data {
+		name, model = name+"-data", "register"
+		promises = map[string]string{data.Path: string(checker.OrderedLag)}
+	}
 	return histories.CreateRun(f.store, histories.RunInfo{
-		Name: string(o.Mode), System: string(o.Mode), Deployment: "local", Seed: int64(f.seed), Model: "leadership",
-		Promises: map[string]string{string(protocol.ReadBroker): string(kafkaPromise(o.Mode))},
+		Name: name, System: string(o.Mode), Deployment: "local", Seed: int64(f.seed), Model: model, Promises: promises,
 		Settings: map[string]string{
-			"faults": f.faults, "fault-for": f.faultFor.String(), "fault-every": f.faultEvery.String(),
+			"workload": f.workload,
+			"faults":   f.faults, "fault-for": f.faultFor.String(), "fault-every": f.faultEvery.String(),
 			"brokers": fmt.Sprint(o.Brokers), "partitions": fmt.Sprint(o.Partitions), "clients": fmt.Sprint(f.clients),
 			"time": f.load.String(), "settle": f.settle.String(), "session-timeout": o.SessionTimeout.String(),
 		},
@@ -149,8 +162,8 @@ func (f *kafkaFlags) drive(ctx context.Context, run *histories.Run, windows []ne
 	guard.holds(cluster)
 	defer func() { err = errors.Join(err, cluster.Close()) }()
 	start, err := f.record(ctx, run, cluster, windows, report)
-	if err != nil {
-		return err
+	if err != nil || f.workload == toys.Data {
+		return err // of values, clients are all that writes
 	}
 	report.say("stopping the nodes and reading what they committed")
 	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
@@ -176,20 +189,18 @@ func kafkaTruth(changes []kafka.Change, start time.Time) []leadership.Change {
 
 // record does the experiment. It returns when the history began, by tcp.Now.
 func (f *kafkaFlags) record(ctx context.Context, run *histories.Run, cluster *kafka.Cluster, windows []nemesis.Window, report *progress) (start time.Duration, err error) {
-	saw, err := os.Create(run.Path(sawName))
+	create := run.CreateHistory
+	if f.workload == toys.Leadership { // what the cluster committed is still to come
+		create = func() (*os.File, error) { return os.Create(run.Path(sawName)) }
+	}
+	saw, err := create()
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, saw.Close()) }()
 	o := cluster.Options()
 	x := &live.Experiment{
-		Cluster: cluster,
-		Workload: leadership.Options{
-			// Brokers hand on to the controller what is its to do; in
-			// ZooKeeper mode one of them is it.
-			Brokers: o.BrokerIDs(), Controllers: o.BrokerIDs(), Partitions: o.TopicPartitions(),
-			Paths: []protocol.ReadPath{protocol.ReadBroker}, Clients: f.clients, Think: f.think,
-		},
+		Cluster: cluster, Workload: f.clientsOf(o),
 		Load: f.load, Settle: f.settle, Windows: windows, Healthy: kafkaHealthy, Seed: f.seed, Watch: report.fault,
 	}
 	watching, watched := make(chan struct{}), make(chan struct{})
@@ -201,6 +212,18 @@ func (f *kafkaFlags) record(ctx context.Context, run *histories.Run, cluster *ka
 	close(watching)
 	<-watched
 	return start, err
+}
+
+// clientsOf makes the workload for a cluster. Brokers hand on to the controller what
+// is its to do; in ZooKeeper mode one of them is it.
+func (f *kafkaFlags) clientsOf(o kafka.Options) live.Workload {
+	if f.workload == toys.Data {
+		return live.Data{Brokers: o.BrokerIDs(), Partitions: o.TopicPartitions(), Clients: f.clients, Think: f.think}
+	}
+	return live.Leadership{
+		Brokers: o.BrokerIDs(), Controllers: o.BrokerIDs(), Partitions: o.TopicPartitions(),
+		Paths: []protocol.ReadPath{protocol.ReadBroker}, Clients: f.clients, Think: f.think,
+	}
 }
 
 // completeWith merges what a system committed into what the clients of a run saw.

@@ -26,12 +26,11 @@ type Cluster interface {
 	Died() error
 }
 
-// Experiment is one run of the workload leadership on a running cluster.
+// Experiment is one run of a workload on a running cluster.
 type Experiment struct {
 	Cluster Cluster
-	// Workload says what clients do. When they begin and stop is the
-	// experiment's to say.
-	Workload leadership.Options
+	// Workload makes the clients.
+	Workload Workload
 	// Load is how long clients and faults go on, Settle how long the healed
 	// cluster is left alone before the final reads.
 	Load, Settle time.Duration
@@ -74,11 +73,8 @@ func (x *Experiment) Record(ctx context.Context, w io.Writer) (start time.Durati
 	case <-time.After(x.Settle):
 	}
 	rec.Note(leadership.FinalReads())
-	final := x.Workload
-	final.Final = 0
 	err = x.run(ctx, finishWithin, func(ended func()) ([]leadership.Client, error) {
-		final.Ended = ended
-		return leadership.NewFinalClients(final, x.record(rec)), nil
+		return x.Workload.Finish(ended, x.record(rec)), nil
 	})
 	return start, errors.Join(err, rec.Err())
 }
@@ -98,11 +94,8 @@ func (x *Experiment) load(ctx context.Context, rec *histories.Recorder) error {
 	}
 	broken := make(chan error, 1)
 	go func() { broken <- n.Run(breaking) }()
-	o := x.Workload
-	o.From, o.Until, o.Final = 0, x.Load, 0
 	err := x.run(ctx, x.Load+finishWithin, func(ended func()) ([]leadership.Client, error) {
-		o.Ended = ended
-		return leadership.NewClients(o, x.record(rec))
+		return x.Workload.Begin(x.Load, ended, x.record(rec))
 	})
 	heal()
 	if failed := <-broken; failed != nil {

@@ -33,33 +33,80 @@ func (c *Cluster) Client(id node.ID, new node.New, seed uint64) (*tcp.Node, erro
 	addresses := c.addresses()
 	return tcp.Start(tcp.Config{
 		Self: id, Protocol: wire.Kraft(wire.Cluster{Addresses: addresses}), Peers: addresses, Seed: seed,
-		New: func(e node.Env) node.Machine { return new(&env{e, &c.options}) },
+		New: func(e node.Env) node.Machine { return new(&env{e, &c.options, map[protocol.Partition]int64{}}) },
 	})
 }
 
-// env is the world of a client of real Kafka, which knows no election of a chosen
-// leader: there the chosen one is made the preferred leader first.
+// env is the world of a client of real Kafka, which knows neither an election of a
+// chosen leader nor a fetch of the latest value. The chosen leader is made the
+// preferred one first, and the latest value sought from the last that was seen.
 type env struct {
 	node.Env
 	options *Options
+	latest  map[protocol.Partition]int64 // offset of the last value that was seen
 }
 
 // Call sends a request; see node.Env.
 func (e *env) Call(to node.ID, request node.Message, timeout time.Duration, done func(node.Message, error)) {
-	elect, ok := request.(*protocol.ElectLeadersRequest)
-	if !ok || elect.Target == protocol.NoLeader {
-		e.Env.Call(to, request, timeout, done)
-		return
+	switch r := request.(type) {
+	case *protocol.ElectLeadersRequest:
+		if r.Target != protocol.NoLeader {
+			e.elect(to, r, timeout, done)
+			return
+		}
+	case *protocol.FetchRequest:
+		if r.Offset == protocol.LatestOffset {
+			e.fetch(to, *r, e.latest[r.Partition], fetches, timeout, done)
+			return
+		}
 	}
-	prefer := &protocol.AlterReassignmentRequest{Partition: elect.Partition, Replicas: e.options.replicasFrom(elect.Target)}
+	e.Env.Call(to, request, timeout, done)
+}
+
+func (e *env) elect(to node.ID, r *protocol.ElectLeadersRequest, timeout time.Duration, done func(node.Message, error)) {
+	prefer := &protocol.AlterReassignmentRequest{Partition: r.Partition, Replicas: e.options.replicasFrom(r.Target)}
 	e.Env.Call(to, prefer, timeout, func(m node.Message, err error) {
 		if a, _ := m.(*protocol.AdminResponse); err != nil || a.Error != protocol.None {
 			done(m, err)
 			return
 		}
-		e.Env.Call(to, &protocol.ElectLeadersRequest{Partition: elect.Partition, Target: protocol.NoLeader}, timeout, done)
+		e.Env.Call(to, &protocol.ElectLeadersRequest{Partition: r.Partition, Target: protocol.NoLeader}, timeout, done)
 	})
 }
+
+// fetch asks for what follows an offset until the answer ends at the high
+// watermark. A leader whose log is shorter than what was seen elsewhere, as a
+// deposed one's, tells where it ends.
+func (e *env) fetch(to node.ID, r protocol.FetchRequest, from int64, tries int, timeout time.Duration, done func(node.Message, error)) {
+	r.Offset = from
+	e.Env.Call(to, &r, timeout, func(m node.Message, err error) {
+		a, _ := m.(*protocol.FetchResponse)
+		last := int64(-1)
+		if err == nil {
+			last = a.HighWatermark - 1
+		}
+		switch {
+		case err != nil:
+			done(m, err)
+		case a.Error == protocol.OffsetOutOfRange && from > 0 && tries > 1:
+			e.fetch(to, r, 0, tries-1, timeout, done)
+		case a.Error != protocol.None || last < 0:
+			done(m, err)
+		case from+int64(len(a.Values))-1 == last:
+			e.latest[r.Partition] = last
+			done(m, err)
+		case tries == 1:
+			done(nil, errNotLatest)
+		default: // past the high watermark, or cut at the answer's largest size
+			e.fetch(to, r, last, tries-1, timeout, done)
+		}
+	})
+}
+
+// fetches is after how many answers the latest value is given up.
+const fetches = 5
+
+var errNotLatest = errors.New("no answer ended at the high watermark")
 
 // replicasFrom lists replicas that begin with a broker.
 func (o *Options) replicasFrom(first int32) []int32 {

@@ -37,6 +37,7 @@ type Code string
 // The error codes the toys answer, by Kafka's names.
 const (
 	None                    Code = ""
+	OffsetOutOfRange        Code = "OFFSET_OUT_OF_RANGE"
 	UnknownTopicOrPartition Code = "UNKNOWN_TOPIC_OR_PARTITION"
 	LeaderNotAvailable      Code = "LEADER_NOT_AVAILABLE"
 	NotLeaderOrFollower     Code = "NOT_LEADER_OR_FOLLOWER"
