@@ -16,12 +16,14 @@ type CompareRow struct {
 	Broken                                    int
 	StalePercent                              float64
 	LagP99MS, LagWorstMS, BehindWorst         float64
+	OffsetsBehind                             *int64         // nil where there is no log
 	Anomalies                                 map[string]int // runs by kind
 	Never                                     int
 }
 
 // Compare writes the table of many runs: one block for each kind of trouble, a
-// line for each read path.
+// line for each read path, and below it the anomalies that it had. No line has more
+// than 100 columns, as long as numbers stay below ten digits.
 func Compare(w io.Writer, rows []CompareRow, o TextOptions) error {
 	p := newPrinter(o)
 	for i := 0; i < len(rows); {
@@ -41,26 +43,32 @@ func Compare(w io.Writer, rows []CompareRow, o TextOptions) error {
 }
 
 func (p *printer) compared(rows []CompareRow) {
-	t := NewTable("system", "path", "promise", "linear", "lag", "diverge", "stale", "p99 ms", "worst ms", "behind", "never", "anomalies")
+	t := NewTable("system", "path", "promise", "linear", "lag", "diverge", "stale", "p99 ms", "worst ms", "behind", "offsets", "never")
 	t.Indent = "  "
 	for _, r := range rows {
-		promise := r.Promise
-		if r.Broken > 0 {
-			promise += " BROKEN"
-		}
-		t.Row(r.System, r.Path, promise, fmt.Sprint(r.Linearizable), fmt.Sprint(r.OrderedLag), fmt.Sprint(r.Divergent),
+		t.Row(r.System, r.Path, r.Promise, fmt.Sprint(r.Linearizable), fmt.Sprint(r.OrderedLag), fmt.Sprint(r.Divergent),
 			fmt.Sprintf("%.1f%%", r.StalePercent), fmt.Sprintf("%.0f", r.LagP99MS), fmt.Sprintf("%.0f", r.LagWorstMS),
-			fmt.Sprintf("%.0f", r.BehindWorst), fmt.Sprint(r.Never), kinds(r))
+			fmt.Sprintf("%.0f", r.BehindWorst), offsets(r), fmt.Sprint(r.Never))
 	}
-	if p.Color {
-		t.Color = func(cell string) string {
-			if strings.HasSuffix(cell, "BROKEN") {
-				return red
-			}
-			return ""
+	head, lines, _ := strings.Cut(t.String(), "\n")
+	p.WriteString(head + "\n")
+	for i, line := range strings.SplitAfter(strings.TrimSuffix(lines, "\n"), "\n") {
+		p.WriteString(strings.TrimSuffix(line, "\n") + "\n")
+		const under = "          "
+		if r := rows[i]; r.Broken > 0 {
+			p.WriteString(under + p.paint(red, fmt.Sprintf("promise broken in %d of %d runs", r.Broken, r.Runs)) + "\n")
+		}
+		if k := kinds(rows[i]); k != "" {
+			p.WriteString(under + k + "\n")
 		}
 	}
-	p.WriteString(t.String())
+}
+
+func offsets(r CompareRow) string {
+	if r.OffsetsBehind == nil {
+		return "-"
+	}
+	return fmt.Sprint(*r.OffsetsBehind)
 }
 
 func kinds(r CompareRow) string {

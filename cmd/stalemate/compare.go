@@ -33,8 +33,10 @@ every read path of every run. The table counts runs by verdict:
   diverge   no single order explains what was seen, or a node stayed wrong
   never     runs in which a node was still wrong after everything had healed
 
-behind is the worst lag in changes of one partition, stale the share of reads
-that were. Same arguments, same table, on any machine.
+stale is the share of reads that were; how late they were stands there in ms, the
+median of the runs' 99th percentiles and the worst; behind is the worst in changes
+of one partition, offsets in records of the metadata log, which push has not.
+Below a line stand the anomalies, and how many runs had each. Same arguments, same table, on any machine.
 
 With --on local real processes of this machine are compared: zookeeper, an
 ensemble of three servers, push, whose state is in another, and kraft. The same
@@ -68,8 +70,10 @@ faults strike each at the same times of its run; every run is kept in the store.
 					return fmt.Errorf("no system %q in the simulator; expected push or kraft", system)
 				}
 			}
+			start := time.Now()
 			r, err := s.Run(cmd.Context())
 			if err == nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%.0f simulated seconds a second\n", r.Simulated/time.Since(start).Seconds())
 				err = printComparison(cmd.OutOrStdout(), r, families, asJSON)
 			}
 			if err != nil {
@@ -154,7 +158,7 @@ func comparedRows(of []toys.Row) (rows []reports.CompareRow) {
 		row := reports.CompareRow{
 			Trouble: x.Family, System: x.System, Path: x.Path, Promise: promiseWord(x.Promise), Runs: x.Runs,
 			Linearizable: x.Linearizable, OrderedLag: x.OrderedLag, Divergent: x.Divergent, Open: x.Undecided, Broken: x.Broken,
-			LagP99MS: x.LagP99MS, LagWorstMS: x.LagWorstMS, BehindWorst: x.BehindMax, Anomalies: x.Anomalies, Never: x.NeverConverged,
+			LagP99MS: x.LagP99MS, LagWorstMS: x.LagWorstMS, BehindWorst: x.BehindMax, OffsetsBehind: x.OffsetsBehind, Anomalies: x.Anomalies, Never: x.NeverConverged,
 		}
 		if x.Reads > 0 {
 			row.StalePercent = 100 * float64(x.StaleReads) / float64(x.Reads)

@@ -33,7 +33,7 @@ func offsetsBehind(events []histories.Event, truth []leadership.Change) map[stri
 	return worst
 }
 
-// offsetOf is the offset that an answer carries: that of the next record.
+// offsetOf is the offset that an answer carries: that of the last record applied.
 func offsetOf(e *histories.Event) (int64, bool) {
 	for _, f := range e.Extra {
 		if f.Name == "offset" {
@@ -43,7 +43,8 @@ func offsetOf(e *histories.Event) (int64, bool) {
 	return 0, false
 }
 
-// newest is the offset after the newest change committed at a time.
+// newest is the offset of the newest change committed at a time, -1 before the
+// first.
 func newest(truth []leadership.Change, at time.Duration) int64 {
 	i, _ := slices.BinarySearchFunc(truth, at, func(c leadership.Change, at time.Duration) int {
 		if c.At <= at {
@@ -52,9 +53,9 @@ func newest(truth []leadership.Change, at time.Duration) int64 {
 		return 1
 	})
 	if i == 0 {
-		return 0
+		return -1
 	}
-	return truth[i-1].Order + 1
+	return truth[i-1].Order
 }
 
 // addOffsets puts the offsets that were behind into the rows of a survey.
