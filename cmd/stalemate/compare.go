@@ -50,7 +50,7 @@ faults strike each at the same times of its run; every run is kept in the store.
 				if cmd.Flags().Changed("seeds") {
 					local.seeds = s.Seeds
 				}
-				if local.systems = localSystems(); cmd.Flags().Changed("systems") {
+				if local.systems = hereSystems(cmd.Context()); cmd.Flags().Changed("systems") {
 					local.systems = s.Systems
 				}
 				return local.run(cmd, asJSON)
@@ -87,7 +87,7 @@ faults strike each at the same times of its run; every run is kept in the store.
 	f.IntVar(&s.Seeds, "seeds", 20, "how many seeds each system runs under each kind of trouble; 1 by default with --on local")
 	f.Uint64Var(&s.First, "first-seed", 1, "the first of them")
 	f.StringSliceVar(&only, "trouble", nil, "only these kinds of trouble: "+familyNames())
-	f.StringSliceVar(&s.Systems, "systems", s.Systems, "the systems; with --on local zookeeper too, and by default all")
+	f.StringSliceVar(&s.Systems, "systems", s.Systems, "the systems; with --on local zookeeper, kafka-zk and kafka-kraft too, and by default all that can run here")
 	f.DurationVar(&s.Load, "load", 20*time.Second, "simulated time under load and faults, per run")
 	f.DurationVar(&s.Settle, "settle", 12*time.Second, "simulated time to settle before the final reads")
 	f.IntVar(&s.Workers, "workers", 0, "runs at the same time; 0 is one a core")

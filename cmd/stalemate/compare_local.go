@@ -18,13 +18,33 @@ import (
 	"github.com/stalemate-io/stalemate/internal/toys"
 	"github.com/stalemate-io/stalemate/nemesis"
 	"github.com/stalemate-io/stalemate/reports"
+	"github.com/stalemate-io/stalemate/systems/kafka"
 	"github.com/stalemate-io/stalemate/systems/processes"
+	"github.com/stalemate-io/stalemate/systems/protocol"
 	"github.com/stalemate-io/stalemate/systems/zookeeper"
 	"github.com/stalemate-io/stalemate/workloads"
 )
 
 // localSystems lists the systems that run as processes.
-func localSystems() []string { return append([]string{"zookeeper"}, processes.Systems()...) }
+func localSystems() []string {
+	return append(append([]string{"zookeeper"}, processes.Systems()...), string(kafka.ZooKeeper), string(kafka.KRaft))
+}
+
+// hereSystems lists those of them that need nothing which is not on this machine:
+// the jars of real Kafka may not be.
+func hereSystems(ctx context.Context) []string {
+	return slices.DeleteFunc(localSystems(), func(system string) bool {
+		if !isKafka(system) {
+			return false
+		}
+		_, err := kafka.Find(ctx, kafka.Mode(system), "", "")
+		return err != nil
+	})
+}
+
+func isKafka(system string) bool {
+	return system == string(kafka.ZooKeeper) || system == string(kafka.KRaft)
+}
 
 // What is the same for all systems of a comparison: a fault lasts longer than any
 // of them bears with silence, and each is left alone for as long around it.
@@ -127,6 +147,9 @@ func (l *localComparison) add(rows []toys.Row, system string, seed int64, v *che
 
 // comparedPaths lists a system's read paths in the order of the table.
 func comparedPaths(system string) (names []string) {
+	if isKafka(system) {
+		return []string{string(protocol.ReadBroker)}
+	}
 	if system != "zookeeper" {
 		for _, p := range (processes.Settings{System: system}).Paths() {
 			names = append(names, string(p))
@@ -143,6 +166,15 @@ func comparedPaths(system string) (names []string) {
 func (l *localComparison) one(ctx context.Context, system string, seed int64) (*checker.Verdict, error) {
 	if system == "zookeeper" {
 		return l.zookeeper(ctx, seed)
+	}
+	if isKafka(system) {
+		f := &kafkaFlags{
+			options: kafka.Options{Mode: kafka.Mode(system), Brokers: 3, Partitions: 6, SessionTimeout: comparedPatience},
+			name:    "compare-" + system, store: l.store, seed: uint64(seed), workload: toys.Leadership,
+			faults: l.faults, faultFor: comparedFor, load: l.length, settle: comparedSettle, think: 50 * time.Millisecond, clients: 12,
+		}
+		_, v, err := f.do(ctx, l.report, l.windows)
+		return v, err
 	}
 	f := &simFlags{store: l.store, faults: l.faults, faultFor: comparedFor}
 	f.trial = toys.Trial{

@@ -34,6 +34,7 @@ type kafkaFlags struct {
 	workload             string
 	clients              int
 	seed                 uint64
+	name                 string // of the run, the mode by default
 	json                 bool
 }
 
@@ -94,10 +95,6 @@ func (f *kafkaFlags) run(c *cobra.Command) error {
 	if f.workload != toys.Leadership && f.workload != toys.Data {
 		return &exitError{exitUsage, fmt.Errorf("--workload %s: expected %s or %s", f.workload, toys.Leadership, toys.Data)}
 	}
-	in, err := kafka.Find(c.Context(), f.options.Mode, f.options.Home, "")
-	if err != nil {
-		return &exitError{exitFailed, err}
-	}
 	faults, err := nemesis.Parse(f.faults, nemesis.Settings{})
 	if err != nil {
 		return &exitError{exitUsage, err}
@@ -110,20 +107,29 @@ func (f *kafkaFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
-	run, err := f.create(in)
-	if err != nil {
-		return &exitError{exitFailed, err}
-	}
-	report := newProgress(c.ErrOrStderr())
-	report.say("run %s, seed %d", run.Dir, f.seed)
-	if err := end(c.Context(), run, f.drive(c.Context(), run, windows, report)); err != nil {
-		return &exitError{exitFailed, fmt.Errorf("%w\n(what there is of the run is in %s)", err, run.Dir)}
-	}
-	verdict, err := checkRun(context.WithoutCancel(c.Context()), run, checker.Options{})
+	run, verdict, err := f.do(c.Context(), newProgress(c.ErrOrStderr()), windows)
 	if err != nil {
 		return &exitError{exitFailed, err}
 	}
 	return announce(c, run, verdict, f.json)
+}
+
+// do does a run and judges it.
+func (f *kafkaFlags) do(ctx context.Context, report *progress, windows []nemesis.Window) (*histories.Run, *checker.Verdict, error) {
+	in, err := kafka.Find(ctx, f.options.Mode, f.options.Home, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	run, err := f.create(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	report.say("run %s, seed %d", run.Dir, f.seed)
+	if err := end(ctx, run, f.drive(ctx, run, windows, report)); err != nil {
+		return nil, nil, fmt.Errorf("%w\n(what there is of the run is in %s)", err, run.Dir)
+	}
+	verdict, err := checkRun(context.WithoutCancel(ctx), run, checker.Options{})
+	return run, verdict, err
 }
 
 func (f *kafkaFlags) create(in kafka.Installation) (*histories.Run, error) {
@@ -133,6 +139,9 @@ func (f *kafkaFlags) create(in kafka.Installation) (*histories.Run, error) {
 	if f.workload == toys.Data {
 		name, model = name+"-data", "register"
 		promises = map[string]string{data.Path: string(checker.OrderedLag)}
+	}
+	if f.name != "" {
+		name = f.name
 	}
 	return histories.CreateRun(f.store, histories.RunInfo{
 		Name: name, System: string(o.Mode), Deployment: "local", Seed: int64(f.seed), Model: model, Promises: promises,
