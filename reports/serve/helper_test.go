@@ -91,7 +91,7 @@ type site struct {
 
 func serveStore(t *testing.T, store string) *site {
 	t.Helper()
-	s, err := New(Options{Store: store, Report: made, Every: time.Millisecond})
+	s, err := New(Options{Store: store, Report: made, Every: 5 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

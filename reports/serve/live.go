@@ -18,6 +18,9 @@ import (
 // is made of it, and of what the nodes committed, when the run is over.
 const clientsFile = "clients.jsonl"
 
+// heartbeat is how often a live view hears of a history that does not grow.
+const heartbeat = time.Second
+
 // live sends what a history says so far as server-sent events, until the run is
 // over and judged or the reader goes.
 func (s *Server) live(w http.ResponseWriter, r *http.Request) (err error) {
@@ -38,16 +41,21 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) (err error) {
 	out := http.NewResponseController(w)
 	ticker := time.NewTicker(s.o.Every)
 	defer ticker.Stop()
+	var sent time.Time
+	var before [3]any // what was sent last
 	for {
 		behind, err := f.read()
 		if err != nil {
 			return send(w, out, "trouble", err.Error())
 		}
 		done, outcome := f.over()
-		shot := f.tally.snapshot()
-		shot.Quiet, shot.Outcome = time.Since(f.grew).Seconds(), outcome
-		if err := send(w, out, "tally", shot); err != nil {
-			return nil // the reader is gone
+		if now := [3]any{f.name, f.at, outcome}; now != before || time.Since(sent) > heartbeat {
+			shot := f.tally.snapshot()
+			shot.Quiet, shot.Outcome = time.Since(f.grew).Seconds(), outcome
+			if err := send(w, out, "tally", shot); err != nil {
+				return nil // the reader is gone
+			}
+			before, sent = now, time.Now()
 		}
 		if done && !behind {
 			return send(w, out, "over", outcome)

@@ -160,6 +160,13 @@ func TestARunOfProcessesIsWatchedByWhatItsClientsSaw(t *testing.T) {
 	}
 }
 
+func TestTallyOfNothingHasLists(t *testing.T) {
+	text, err := json.Marshal(newTally().snapshot())
+	if err != nil || strings.Contains(string(text), "null") {
+		t.Errorf("%s %v", text, err)
+	}
+}
+
 func TestTally(t *testing.T) {
 	for _, x := range []struct {
 		rule  string

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -241,13 +242,12 @@ type snapshot struct {
 }
 
 func (t *tally) snapshot() snapshot {
-	s := snapshot{tally: t, Seconds: t.seconds, Faults: t.faults}
-	if n := len(s.Seconds); n > lastSeconds {
-		s.Seconds = s.Seconds[n-lastSeconds:]
-	}
-	s.Kinds = slices.SortedFunc(maps.Values(t.kinds), func(a, b *kindTally) int {
-		return strings.Compare(a.F+"\x00"+a.Path, b.F+"\x00"+b.Path)
-	})
-	s.Nodes = slices.SortedFunc(maps.Values(t.nodes), func(a, b *nodeTally) int { return strings.Compare(a.Name, b.Name) })
+	// Lists without anything in them are lists too, and not null.
+	s := snapshot{tally: t, Kinds: []*kindTally{}, Nodes: []*nodeTally{}, Faults: append([]fault{}, t.faults...)}
+	s.Seconds = append([]second{}, t.seconds[max(len(t.seconds)-lastSeconds, 0):]...)
+	s.Kinds = slices.AppendSeq(s.Kinds, maps.Values(t.kinds))
+	slices.SortFunc(s.Kinds, func(a, b *kindTally) int { return cmp.Or(cmp.Compare(a.F, b.F), cmp.Compare(a.Path, b.Path)) })
+	s.Nodes = slices.AppendSeq(s.Nodes, maps.Values(t.nodes))
+	slices.SortFunc(s.Nodes, func(a, b *nodeTally) int { return cmp.Compare(a.Name, b.Name) })
 	return s
 }
