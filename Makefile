@@ -54,7 +54,7 @@ test: build
 # The report in a real browser. make test looks at it too where there is one.
 test-browser:
 	scripts/ensure-chromium
-	$(GO) test -run Browser ./reports/html
+	$(GO) test -run Browser ./reports/html ./reports/serve
 
 # The jars of real Kafka, in both generations.
 kafka:
