@@ -63,7 +63,7 @@ Kafka's jars come from "make kafka", or from KAFKA_HOME.`,
 	fs.DurationVar(&f.faultFor, "fault-for", 6*time.Second, "how long a fault lasts")
 	fs.DurationVar(&f.faultEvery, "fault-every", 0, "one fault in each such period (default: six seconds more than it lasts)")
 	fs.DurationVar(&f.load, "time", 40*time.Second, "time under load and faults")
-	fs.DurationVar(&f.settle, "settle", 10*time.Second, "time to settle before the final reads")
+	fs.DurationVar(&f.settle, "settle", 35*time.Second, "time to settle before the final reads; Kafka waits 30s for a push to be answered")
 	fs.DurationVar(&f.think, "think", 50*time.Millisecond, "mean time between two operations of a client")
 	fs.IntVar(&f.clients, "clients", 12, "clients")
 	fs.Uint64Var(&f.seed, "seed", 1, "decides what clients ask for and whom faults strike")
