@@ -16,7 +16,9 @@
 //	elect P B [at C]       a client asks the active controller, or C, to make
 //	                       broker B lead partition P, and waits for the answer
 //	ask P [B...]           asks every broker, or those, who leads P
-//	leader P C             asks controller C who leads P, over path leader
+//	leader P C             asks controller C who leads P, over path leader; C may
+//	                       be @controller, the active one, or @first, the one
+//	                       that was so at the start
 //	quorum P C             the same over path quorum
 //	produce P B VALUE      a client appends a value at broker B, with acks=all
 //	fetch P B              a client reads the latest value at broker B, over path

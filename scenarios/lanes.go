@@ -6,7 +6,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/stalemate-io/stalemate/internal/toys"
 	"github.com/stalemate-io/stalemate/systems/node"
 	"github.com/stalemate-io/stalemate/systems/sim"
 	"github.com/stalemate-io/stalemate/workloads/leadership"
@@ -15,23 +14,26 @@ import (
 // lanes draws what happened as a space-time diagram: time goes down, and each
 // node has a lane.
 type lanes struct {
-	cluster *toys.Cluster
-	from    int // of the trace
-	start   time.Duration
-	nodes   []node.ID
-	heads   bool
-	pushes  map[uint64]string
+	stage stage
+	from  int // of the trace
+	start time.Duration
+	nodes []node.ID
+	heads bool
 }
 
 const laneWidth = 14
 
-func newLanes(k *toys.Cluster) lanes {
-	return lanes{cluster: k, from: len(k.Trace()), start: k.Now(), nodes: k.Nodes(), pushes: map[uint64]string{}}
+func newLanes(s stage) (lanes, error) {
+	trace, err := s.trace()
+	return lanes{stage: s, from: len(trace), start: s.now(), nodes: s.nodes()}, err
 }
 
 // flush tells what was traced since the last time.
-func (l *lanes) flush(out *strings.Builder) {
-	trace := l.cluster.Trace()
+func (l *lanes) flush(out *strings.Builder) error {
+	trace, err := l.stage.trace()
+	if err != nil {
+		return err
+	}
 	for ; l.from < len(trace); l.from++ {
 		e := &trace[l.from]
 		cell := l.cell(e)
@@ -49,6 +51,7 @@ func (l *lanes) flush(out *strings.Builder) {
 			return ""
 		})
 	}
+	return nil
 }
 
 func (l *lanes) row(out *strings.Builder, head string, cell func(node.ID) string) {

@@ -124,6 +124,15 @@ func (s *Scenario) line(n int, line string) error {
 	return nil
 }
 
+// The roles that a step may name instead of a controller: the one that is active,
+// and the one that was so when the scenario began.
+const (
+	roleActive = "@controller"
+	roleFirst  = "@first"
+)
+
+var controllers = []string{"c1", "c2", "c3", roleActive, roleFirst}
+
 // complete reads what belongs to a verb.
 func (s *Step) complete() (err error) {
 	count := func(least, most int) error {
@@ -160,8 +169,8 @@ func (s *Step) complete() (err error) {
 		if err := count(2, 4); err != nil {
 			return err
 		}
-		if len(s.Words) > 2 && (len(s.Words) != 4 || s.Words[2] != "at" || !slices.Contains([]string{"c1", "c2", "c3"}, s.Words[3])) {
-			return fmt.Errorf("%s; expected elect P B at C, where C is c1, c2 or c3", s.Text)
+		if len(s.Words) > 2 && (len(s.Words) != 4 || s.Words[2] != "at" || !slices.Contains(controllers, s.Words[3])) {
+			return fmt.Errorf("%s; expected elect P B at C, where C is one of %s", s.Text, strings.Join(controllers, ", "))
 		}
 		n, err := strconv.Atoi(s.Words[1])
 		if err != nil || n < 1 || n > brokerCount {
@@ -197,8 +206,8 @@ func (s *Step) complete() (err error) {
 		if err := count(2, 2); err != nil {
 			return err
 		}
-		if !slices.Contains([]string{"c1", "c2", "c3"}, s.Words[1]) {
-			return fmt.Errorf("controller %q; expected c1, c2 or c3", s.Words[1])
+		if !slices.Contains(controllers, s.Words[1]) {
+			return fmt.Errorf("controller %q; expected one of %s", s.Words[1], strings.Join(controllers, ", "))
 		}
 		return partitions(s.Words[0])
 	case "final":

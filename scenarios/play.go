@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -10,10 +11,10 @@ import (
 
 	"github.com/stalemate-io/stalemate/checker"
 	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/internal/live"
 	"github.com/stalemate-io/stalemate/internal/toys"
 	"github.com/stalemate-io/stalemate/systems/node"
 	"github.com/stalemate-io/stalemate/systems/protocol"
-	"github.com/stalemate-io/stalemate/systems/sim"
 	"github.com/stalemate-io/stalemate/workloads/data"
 	"github.com/stalemate-io/stalemate/workloads/leadership"
 )
@@ -25,16 +26,27 @@ const (
 	partitionCount  = 2
 )
 
-// Play replays a scenario and tells it. It returns an error where an expectation
-// is not met: then the scenario does not show what it says.
+// Play replays a scenario in a simulated cluster and tells it. It returns an error
+// where an expectation is not met: then the scenario does not show what it says.
 func (s *Scenario) Play(ctx context.Context, w io.Writer) error {
+	return s.play(ctx, w, func(_ int, a *Act) (stage, error) { return simulate(a) })
+}
+
+// PlayFor replays a scenario for real. Acts whose faults only the simulator knows
+// are left out, and the story says so.
+func (l *Local) PlayFor(ctx context.Context, s *Scenario, w io.Writer) error {
+	return s.play(ctx, w, func(number int, a *Act) (stage, error) { return l.start(ctx, number, a) })
+}
+
+func (s *Scenario) play(ctx context.Context, w io.Writer, on func(number int, a *Act) (stage, error)) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", s.Name)
 	wrap(&b, "", s.About)
 	var failed error
 	for i := range s.Acts {
 		p := &player{act: &s.Acts[i], out: &b}
-		if err := p.play(ctx); err != nil && failed == nil {
+		err := p.play(ctx, func() (stage, error) { return on(i+1, p.act) })
+		if err != nil && failed == nil {
 			failed = fmt.Errorf("scenario %s: %w", s.Name, err)
 		}
 	}
@@ -47,38 +59,15 @@ func (s *Scenario) Play(ctx context.Context, w io.Writer) error {
 type player struct {
 	act     *Act
 	out     *strings.Builder
-	cluster *toys.Cluster
-	client  *lender
-	rec     *sim.Recording
+	stage   stage
+	first   node.ID // the controller that was active at the start
+	rec     leadership.Recording
 	lanes   lanes
 	verdict *checker.Verdict
 	path    string // of the last read: the one that counts where there is but one
 }
 
-// lender is a client that only lends its Env.
-type lender struct{ env node.Env }
-
-func (l *lender) Start()                                            {}
-func (l *lender) Receive(node.ID, node.Message, func(node.Message)) {}
-
-func (p *player) play(ctx context.Context) error {
-	k, err := toys.New(toys.Config{
-		System: p.act.System, Controllers: controllerCount, Brokers: brokerCount, Partitions: partitionCount,
-		Off: p.act.Off, On: p.act.On, Steady: true, Trace: true, Seed: 1,
-	})
-	if err != nil {
-		return err
-	}
-	p.cluster, p.client, p.rec = k, &lender{}, k.Recording()
-	if err := k.AddClient("x1", func(env node.Env) node.Machine {
-		p.client.env = env
-		return p.client
-	}); err != nil {
-		return err
-	}
-	if err := p.boot(); err != nil {
-		return err
-	}
+func (p *player) play(ctx context.Context, on func() (stage, error)) (err error) {
 	fmt.Fprintf(p.out, "\n-- %s", p.act.System)
 	if len(p.act.Off) > 0 {
 		fmt.Fprintf(p.out, " without %s", strings.Join(p.act.Off, ", "))
@@ -87,64 +76,65 @@ func (p *player) play(ctx context.Context) error {
 		fmt.Fprintf(p.out, " with %s", strings.Join(p.act.On, ", "))
 	}
 	fmt.Fprint(p.out, " --\n")
-	p.lanes = newLanes(k)
+	if p.stage, err = on(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.stage.close()) }()
+	p.rec, p.first = p.stage.recording(), p.stage.active()
+	if p.lanes, err = newLanes(p.stage); err != nil {
+		return err
+	}
 	for _, s := range p.act.Steps[1:] {
-		if err := p.step(ctx, s); err != nil {
+		err := p.step(ctx, s)
+		if errors.Is(err, live.ErrOnlySimulated) {
+			wrap(p.out, "  ", "(The rest is left out: "+err.Error()+".)")
+			return nil
+		}
+		if err != nil {
 			return fmt.Errorf("line %d: %w", s.Line, err)
 		}
 	}
 	return nil
 }
 
-// boot lets the cluster come up until every broker knows both partitions.
-func (p *player) boot() error {
-	k := p.cluster
-	for k.Now() < 30*time.Second {
-		k.Run(k.Now() + 500*time.Millisecond)
-		if t, err := k.Truth(); err != nil || len(t) < partitionCount || k.Active() == "" {
-			continue
-		}
-		k.Run(k.Now() + time.Second)
-		return nil
-	}
-	return fmt.Errorf("the cluster was not ready after 30 s")
-}
-
 func (p *player) step(ctx context.Context, s Step) error {
-	k := p.cluster
 	switch s.Verb {
 	case "say":
-		p.lanes.flush(p.out)
+		if err := p.lanes.flush(p.out); err != nil {
+			return err
+		}
 		fmt.Fprintln(p.out)
 		p.lanes.heads = false
 		wrap(p.out, "", s.Text)
 	case "fault":
-		f := s.Fault
-		f.At = k.Now()
 		fmt.Fprintf(p.out, "  ! %s\n", s.Text)
-		if err := k.Schedule([]sim.Fault{f}, 0); err != nil {
+		return p.stage.fault(s.Fault)
+	case "run":
+		if err := p.stage.wait(s.Span); err != nil {
 			return err
 		}
-		k.Run(k.Now() + time.Microsecond)
-	case "run":
-		k.Run(k.Now() + s.Span)
-		p.lanes.flush(p.out)
+		return p.lanes.flush(p.out)
 	case "elect":
-		p.elect(s)
+		return p.elect(s)
 	case "ask":
-		p.ask(s.Partitions[0], s.Words[1:]...)
+		return p.ask(s.Partitions[0], s.Words[1:]...)
 	case "leader", "quorum":
-		text := p.read(node.ID(s.Words[1]), s.Partitions[0], protocol.ReadPath(s.Verb))
-		p.lanes.flush(p.out)
-		fmt.Fprintf(p.out, "  ? %s, over path %s: who leads %s?  %s\n", s.Words[1], s.Verb, s.Partitions[0], text)
+		from := p.named(s.Words[1])
+		text, err := p.read(from, s.Partitions[0], protocol.ReadPath(s.Verb))
+		if err := errors.Join(err, p.lanes.flush(p.out)); err != nil {
+			return err
+		}
+		fmt.Fprintf(p.out, "  ? %s, over path %s: who leads %s?  %s\n", from, s.Verb, s.Partitions[0], text)
 	case "produce":
-		p.produce(s)
+		return p.produce(s)
 	case "fetch":
-		p.fetch(s)
+		return p.fetch(s)
 	case "final":
-		k.Record(histories.Event{Process: histories.Nemesis, Type: histories.Info, F: "final-reads"})
+		p.stage.record(histories.Event{Process: histories.Nemesis, Type: histories.Info, F: "final-reads"})
 		for _, q := range s.Partitions {
-			p.ask(q)
+			if err := p.ask(q); err != nil {
+				return err
+			}
 		}
 	case "expect", "cause":
 		return p.expect(ctx, s)
@@ -152,22 +142,21 @@ func (p *player) step(ctx context.Context, s Step) error {
 	return nil
 }
 
-// call sends a request and lets time pass until there is an answer, or none.
-func (p *player) call(to node.ID, request node.Message, timeout time.Duration, done func(node.Message, error)) {
-	ended := false
-	p.client.env.Call(to, request, timeout, func(m node.Message, err error) {
-		done(m, err)
-		ended = true
-	})
-	for end := p.cluster.Now() + timeout + time.Second; !ended && p.cluster.Now() < end; {
-		p.cluster.Run(p.cluster.Now() + 500*time.Microsecond)
+// named gives the node behind a name or a role.
+func (p *player) named(name string) node.ID {
+	switch name {
+	case roleActive:
+		return p.stage.active()
+	case roleFirst:
+		return p.first
 	}
+	return node.ID(name)
 }
 
-func (p *player) elect(s Step) {
-	to := p.cluster.Active()
+func (p *player) elect(s Step) error {
+	to := p.named(roleActive)
 	if len(s.Words) == 4 {
-		to = node.ID(s.Words[3])
+		to = p.named(s.Words[3])
 	}
 	q := s.Partitions[0]
 	p.rec.Invoke(histories.Event{
@@ -175,7 +164,7 @@ func (p *player) elect(s Step) {
 		Extra: []histories.Field{{Name: "target", Value: histories.Int(int64(s.Broker))}},
 	})
 	var text string
-	p.call(to, &protocol.ElectLeadersRequest{Partition: q, Target: s.Broker}, time.Second, func(m node.Message, err error) {
+	err := p.stage.call(to, &protocol.ElectLeadersRequest{Partition: q, Target: s.Broker}, time.Second, func(m node.Message, err error) {
 		a, _ := m.(*protocol.AdminResponse)
 		switch {
 		case err != nil:
@@ -193,34 +182,43 @@ func (p *player) elect(s Step) {
 		}
 	})
 	fmt.Fprintf(p.out, "  > a client asks %s to make b%d lead %s: %s\n", to, s.Broker, q, text)
-	p.lanes.flush(p.out)
+	return errors.Join(err, p.lanes.flush(p.out))
 }
 
 // ask asks the named brokers, or all.
-func (p *player) ask(q protocol.Partition, of ...string) {
+func (p *player) ask(q protocol.Partition, of ...string) error {
 	var answers []string
-	for _, b := range p.cluster.Brokers {
+	for _, b := range p.stage.brokers() {
 		if len(of) > 0 && !slices.Contains(of, string(b)) {
 			continue
 		}
-		answers = append(answers, fmt.Sprintf("%s says %s", b, p.read(b, q, protocol.ReadBroker)))
+		text, err := p.read(b, q, protocol.ReadBroker)
+		if err != nil {
+			return err
+		}
+		answers = append(answers, fmt.Sprintf("%s says %s", b, text))
 	}
-	p.lanes.flush(p.out)
-	truth := "nobody"
-	if all, err := p.cluster.Truth(); err == nil {
+	if err := p.lanes.flush(p.out); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.out, "  ? who leads %s?  %s", q, strings.Join(answers, "   "))
+	if all, known, err := p.stage.truth(); known {
+		truth := "nobody"
 		for _, c := range all {
-			if c.Partition == q {
+			if c.Partition == q && err == nil {
 				truth = leadership.Text(c.Leader, c.Epoch)
 			}
 		}
+		fmt.Fprintf(p.out, "   (committed: %s)", truth)
 	}
-	fmt.Fprintf(p.out, "  ? who leads %s?  %s   (committed: %s)\n", q, strings.Join(answers, "   "), truth)
+	fmt.Fprintln(p.out)
+	return nil
 }
 
-func (p *player) read(from node.ID, q protocol.Partition, path protocol.ReadPath) (text string) {
+func (p *player) read(from node.ID, q protocol.Partition, path protocol.ReadPath) (text string, err error) {
 	p.path = string(path)
 	p.rec.Invoke(histories.Event{F: "read", Key: histories.String(q.String()), Node: string(from), Path: string(path)})
-	p.call(from, &protocol.MetadataRequest{Partition: q, Path: path}, time.Second, func(m node.Message, err error) {
+	err = p.stage.call(from, &protocol.MetadataRequest{Partition: q, Path: path}, time.Second, func(m node.Message, err error) {
 		a, _ := m.(*protocol.MetadataResponse)
 		switch {
 		case err != nil:
@@ -234,16 +232,16 @@ func (p *player) read(from node.ID, q protocol.Partition, path protocol.ReadPath
 			p.rec.OK(histories.Event{Value: leadership.Value(a.Leader, a.LeaderEpoch), Version: histories.At(int64(a.LeaderEpoch))})
 		}
 	})
-	return text
+	return text, err
 }
 
 // produce appends a value at a broker and waits for all in-sync replicas.
-func (p *player) produce(s Step) {
+func (p *player) produce(s Step) error {
 	q, to := s.Partitions[0], node.ID(s.Words[1])
 	p.rec.Invoke(histories.Event{F: "write", Key: histories.String(q.String()), Value: histories.Int(s.Value), Node: string(to)})
 	var text string
 	request := &protocol.ProduceRequest{Partition: q, Value: s.Value, AcksAll: true, LeaderEpoch: -1}
-	p.call(to, request, time.Second, func(m node.Message, err error) {
+	err := p.stage.call(to, request, time.Second, func(m node.Message, err error) {
 		a, _ := m.(*protocol.ProduceResponse)
 		switch {
 		case err != nil:
@@ -257,18 +255,21 @@ func (p *player) produce(s Step) {
 			p.rec.OK(histories.Event{Value: histories.Int(s.Value), Version: histories.At(a.Offset)})
 		}
 	})
-	p.lanes.flush(p.out)
+	if err := errors.Join(err, p.lanes.flush(p.out)); err != nil {
+		return err
+	}
 	fmt.Fprintf(p.out, "  > a client produces %d to %s at %s: %s\n", s.Value, q, to, text)
+	return nil
 }
 
 // fetch asks a broker for the latest value.
-func (p *player) fetch(s Step) {
+func (p *player) fetch(s Step) error {
 	q, from := s.Partitions[0], node.ID(s.Words[1])
 	p.path = data.Path
 	p.rec.Invoke(histories.Event{F: "read", Key: histories.String(q.String()), Node: string(from), Path: data.Path})
 	var text string
 	request := &protocol.FetchRequest{Partition: q, Offset: protocol.LatestOffset, LeaderEpoch: -1}
-	p.call(from, request, time.Second, func(m node.Message, err error) {
+	err := p.stage.call(from, request, time.Second, func(m node.Message, err error) {
 		a, _ := m.(*protocol.FetchResponse)
 		switch {
 		case err != nil:
@@ -283,8 +284,11 @@ func (p *player) fetch(s Step) {
 			p.rec.OK(latest)
 		}
 	})
-	p.lanes.flush(p.out)
+	if err := errors.Join(err, p.lanes.flush(p.out)); err != nil {
+		return err
+	}
 	fmt.Fprintf(p.out, "  ? a client fetches the latest of %s at %s:  %s\n", q, from, text)
+	return nil
 }
 
 // expect judges what was seen, once, and holds it against what the file says.
@@ -339,20 +343,24 @@ func (p *player) paths() map[string]*checker.Verdict {
 }
 
 func (p *player) judge(ctx context.Context) error {
-	truth, err := p.cluster.Truth()
+	events, truth, err := p.stage.end()
+	if err != nil {
+		return err
+	}
+	trace, err := p.stage.trace()
 	if err != nil {
 		return err
 	}
 	if p.act.ofData {
-		if p.verdict, err = toys.JudgeData(ctx, p.cluster.History()); err != nil {
+		if p.verdict, err = toys.JudgeData(ctx, events); err != nil {
 			return err
 		}
 		toys.ExplainData(p.verdict, truth)
 	} else {
-		if p.verdict, err = toys.Judge(ctx, p.act.System, leadership.Merge(p.cluster.History(), truth)); err != nil {
+		if p.verdict, err = toys.Judge(ctx, p.act.System, leadership.Merge(events, truth)); err != nil {
 			return err
 		}
-		toys.Explain(p.act.System, p.verdict, p.cluster.Trace(), truth)
+		toys.Explain(p.act.System, p.verdict, trace, truth)
 	}
 	for path := range p.paths() {
 		slices.SortStableFunc(p.paths()[path].Anomalies, func(a, b checker.Anomaly) int { return rank(a.Kind) - rank(b.Kind) })

@@ -2,14 +2,17 @@ package main
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/stalemate-io/stalemate/internal/live"
 	"github.com/stalemate-io/stalemate/scenarios"
 )
 
 // newScenario tells the named divergences step by step.
 func newScenario() *cobra.Command {
+	var on string
 	c := &cobra.Command{
 		Use:   "scenario NAME",
 		Short: "Tell one of the named divergences, step by step",
@@ -21,6 +24,9 @@ goes down, each node has a lane.
   t-0=b2/1     the broker took that over into its metadata cache
   !            a fault      >  a client's request      ?  a client's question
 
+With --on local the same happens to processes of this machine, push on a real
+ZooKeeper ensemble, in real time: a minute or so.
+
 It exits with 0 if the scenario shows what it says, else with 3.`,
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: scenarios.Names(),
@@ -29,12 +35,21 @@ It exits with 0 if the scenario shows what it says, else with 3.`,
 			if err != nil {
 				return err
 			}
-			if err := s.Play(cmd.Context(), cmd.OutOrStdout()); err != nil {
+			switch on {
+			case "sim":
+				err = s.Play(cmd.Context(), cmd.OutOrStdout())
+			case "local":
+				err = playLocal(cmd, s)
+			default:
+				return &exitError{exitUsage, fmt.Errorf("--on %s: expected sim or local", on)}
+			}
+			if err != nil {
 				return &exitError{exitFailed, err}
 			}
 			return nil
 		},
 	}
+	c.Flags().StringVar(&on, "on", "sim", "where to play it: sim, or local for processes of this machine")
 	c.AddCommand(&cobra.Command{
 		Use:   "list",
 		Short: "List the scenarios",
@@ -51,4 +66,24 @@ It exits with 0 if the scenario shows what it says, else with 3.`,
 		},
 	})
 	return c
+}
+
+// playLocal plays a scenario with processes. What they leave is kept where the
+// scenario did not show what it says.
+func playLocal(c *cobra.Command, s *scenarios.Scenario) error {
+	report := newProgress(c.ErrOrStderr())
+	guard := newGuard(report)
+	defer guard.release()
+	dir, err := os.MkdirTemp("", "stalemate-"+s.Name+"-")
+	if err != nil {
+		return err
+	}
+	l := scenarios.Local{Dir: dir, Started: func(system *live.System) {
+		guard.holds(system)
+		report.say("%s is up", system.Options().System)
+	}}
+	if err := l.PlayFor(c.Context(), s, c.OutOrStdout()); err != nil {
+		return fmt.Errorf("%w\n(what the nodes left is in %s)", err, dir)
+	}
+	return os.RemoveAll(dir)
 }

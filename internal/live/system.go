@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/stalemate-io/stalemate/systems/node"
 	"github.com/stalemate-io/stalemate/systems/processes"
 	"github.com/stalemate-io/stalemate/systems/push"
 	"github.com/stalemate-io/stalemate/systems/tcp"
@@ -32,7 +33,7 @@ func Start(ctx context.Context, settings processes.Settings, dir string) (s *Sys
 	o := processes.Options{Settings: settings.WithDefaults(), Dir: dir}
 	if settings.System == "push" {
 		s.store, err = zookeeper.Launch(ctx, zookeeper.Options{
-			Dir: filepath.Join(dir, "store"), TickTime: tickFor(o.SessionTimeout),
+			Dir: filepath.Join(dir, "store"), TickTime: tickFor(o.SessionTimeout), SyncLimit: storeSyncLimit,
 		})
 		if err != nil {
 			return s, err
@@ -46,14 +47,41 @@ func Start(ctx context.Context, settings processes.Settings, dir string) (s *Sys
 	return s, err
 }
 
-// tickFor gives a tick with which servers grant a session of that length, which is
-// from 2 to 20 ticks.
+// storeSyncLimit lets the store's own servers bear with each other for longer than
+// a busy machine takes: what is looked at is the system on top of them.
+const storeSyncLimit = 20
+
+// tickFor gives a tick so short that a session ends soon after its timeout: servers
+// look for expired ones once a tick.
 func tickFor(session time.Duration) time.Duration {
-	return min(zookeeper.DefaultTickTime, session/3).Truncate(time.Millisecond)
+	return max(100*time.Millisecond, (session / 12).Truncate(time.Millisecond))
 }
 
 // Store is the ensemble that holds the system's state, nil where it has none.
 func (s *System) Store() *zookeeper.Ensemble { return s.store }
+
+// Active is the controller that was elected last, by the traces of all: one that
+// was deposed and has not noticed is not meant.
+func (s *System) Active() (node.ID, error) {
+	trace, err := s.Trace()
+	if err != nil {
+		return "", err
+	}
+	elected := push.TraceElected
+	if s.store == nil {
+		elected = "active"
+	}
+	active, epoch := node.ID(""), int32(-1)
+	for i := range trace {
+		if e := &trace[i]; e.What == elected && e.Epoch >= epoch {
+			active, epoch = e.Node, e.Epoch
+		}
+	}
+	if active == "" {
+		return "", errors.New("no controller was elected yet")
+	}
+	return active, nil
+}
 
 // Stop has every node leave in good order, and then ends the store, so that what
 // they committed can be read.

@@ -21,3 +21,12 @@ func (c *Cluster) Trace() ([]tcp.Entry, error) {
 	slices.SortStableFunc(all, func(a, b tcp.Entry) int { return cmp.Compare(a.Time, b.Time) })
 	return all, nil
 }
+
+// TraceFile is the path of a node's trace, empty for a name that is none.
+func (c *Cluster) TraceFile(name string) string {
+	p, err := c.node(name)
+	if err != nil {
+		return ""
+	}
+	return p.trace()
+}
