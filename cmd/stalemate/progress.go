@@ -101,12 +101,39 @@ func (p *progress) line(elapsed, length time.Duration, rate float64, c workloads
 	if p.current != "" {
 		fmt.Fprintf(&b, "  [%s]", p.current)
 	}
+	p.put(b.String())
+}
+
+// every is after how long a line of figures is worth writing anew.
+func (p *progress) every() time.Duration {
 	if p.terminal {
-		fmt.Fprintf(p.w, "\r%s\x1b[K", b.String())
+		return time.Second / 5
+	}
+	return plainEvery * time.Second
+}
+
+// write writes a line of figures.
+func (p *progress) write(format string, a ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.put(fmt.Sprintf(format, a...))
+}
+
+// end ends the last line.
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.endLine()
+}
+
+// put writes a line, over the last one where that can be; the lock is held.
+func (p *progress) put(text string) {
+	if p.terminal {
+		fmt.Fprintf(p.w, "\r%s\x1b[K", text)
 		p.open = true
 		return
 	}
-	fmt.Fprintln(p.w, b.String())
+	fmt.Fprintln(p.w, text)
 }
 
 // endLine ends a line that is to be written over; the lock is held.

@@ -1,0 +1,135 @@
+package explore
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+
+	"github.com/stalemate-io/stalemate/checker"
+	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/internal/toys"
+	"github.com/stalemate-io/stalemate/systems/push"
+)
+
+// Failure is what went wrong in a run. Two runs fail alike if their failures are
+// equal.
+type Failure struct {
+	// Path is the read path over which it was seen, or "inside" where an
+	// invariant of the system broke.
+	Path string `json:"path"`
+	// Kind is the kind of the anomaly, or the invariant.
+	Kind string `json:"kind"`
+	// Cause is what brought it about, in general terms; empty where unknown.
+	Cause string `json:"cause,omitempty"`
+}
+
+// Inside is the Path of what only the system's invariants show.
+const Inside = "inside"
+
+// Compare orders failures.
+func (f Failure) Compare(g Failure) int {
+	return cmp.Or(cmp.Compare(f.Path, g.Path), cmp.Compare(f.Kind, g.Kind), cmp.Compare(f.Cause, g.Cause))
+}
+
+// String gives the failure in words.
+func (f Failure) String() string {
+	s := f.Path + " " + f.Kind
+	if f.Cause != "" {
+		s += ": " + f.Cause
+	}
+	return s
+}
+
+// uncaused is the failure of a run that was not traced.
+func (f Failure) uncaused() Failure { return Failure{Path: f.Path, Kind: f.Kind} }
+
+var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+
+// Slug is the failure as part of a file's name.
+func (f Failure) Slug() string {
+	return strings.Trim(notInNames.ReplaceAllString(strings.ToLower(f.Path+" "+f.Kind+" "+f.Cause), "-"), "-")
+}
+
+// failures lists what broke the promises that the verdict on some events was held
+// against.
+func failures(v *checker.Verdict, events []histories.Event) []Failure {
+	if v == nil {
+		return nil
+	}
+	var out []Failure
+	for path, p := range v.Paths {
+		out = append(out, failuresOver(path, p)...)
+	}
+	if len(v.Paths) == 0 {
+		out = failuresOver(pathOf(events), v)
+	}
+	return out
+}
+
+// pathOf is the one read path that is taken in some events.
+func pathOf(events []histories.Event) string {
+	for i := range events {
+		if events[i].Path != "" {
+			return events[i].Path
+		}
+	}
+	return ""
+}
+
+func failuresOver(path string, v *checker.Verdict) []Failure {
+	if v.Holds != checker.Violated {
+		return nil
+	}
+	var out []Failure
+	for i := range v.Anomalies {
+		a := &v.Anomalies[i]
+		if breaks(a.Kind, v.Promise) {
+			cause, _, _ := strings.Cut(a.Cause, ":")
+			out = append(out, Failure{path, a.Kind, cause})
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, Failure{Path: path, Kind: "not " + string(v.Promise)})
+	}
+	return out
+}
+
+// breaks tells whether an anomaly of a kind breaks a promise. Staleness breaks
+// linearizability alone; the session guarantees are anomalies of their own name.
+func breaks(kind string, promise checker.Level) bool {
+	switch kind {
+	case "stale", "too-stale", "not-linearizable":
+		return promise == checker.Linearizable
+	case "monotonic-reads", "read-your-writes", "monotonic-writes", "writes-follow-reads":
+		return string(promise) == kind
+	}
+	return promise == checker.Linearizable || promise == checker.OrderedLag
+}
+
+var (
+	names   = regexp.MustCompile(`\b[bcsx]?[0-9]+\b|\bt-[0-9]+\b`)
+	moments = regexp.MustCompile(`^at [^ ]+: `)
+)
+
+// invariants lists what broke inside the system, which clients need not see.
+func invariants(k *toys.Cluster, audit *push.Audit) ([]Failure, error) {
+	if err := k.Broken(); err != nil {
+		text := names.ReplaceAllString(moments.ReplaceAllString(err.Error(), ""), "…")
+		return []Failure{{Inside, "invariant", text}}, nil
+	}
+	if audit == nil {
+		return nil, nil
+	}
+	found, err := audit.Faults(toys.Writes(k.Store()))
+	if err != nil {
+		return nil, err
+	}
+	var out []Failure
+	for _, f := range found {
+		// Of caches, clients tell more; and no guard keeps them in order.
+		if f.Kind != push.CacheRegress {
+			out = append(out, Failure{Path: Inside, Kind: string(f.Kind)})
+		}
+	}
+	return out, nil
+}
