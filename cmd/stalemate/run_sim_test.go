@@ -56,6 +56,7 @@ func TestSimulatedCommandsRefuse(t *testing.T) {
 	}{
 		{"a place that the toys do not run in", []string{"run", "push", "--on", "moon"}, "--on moon"},
 		{"unknown trouble", []string{"run", "kraft", "--trouble", "locusts"}, `no trouble "locusts"`},
+		{"an unknown workload", []string{"run", "kraft", "--workload", "dance"}, `no workload "dance"; expected leadership or data`},
 		{"an unknown guard", []string{"run", "kraft", "--guards-off", "moat"}, `no guard "moat"`},
 		{"an unknown scenario", []string{"scenario", "happy-end"}, `no scenario "happy-end"`},
 		{"a comparison of nothing", []string{"compare", "--seeds", "0"}, "expected at least 1"},
@@ -67,5 +68,25 @@ func TestSimulatedCommandsRefuse(t *testing.T) {
 				t.Errorf("error is %v, want one with %q\n%s", err, tt.want, out)
 			}
 		})
+	}
+}
+
+// TestRunDataSaysWhoAnswered runs what consumers see behind a leader that is cut
+// off, and the same where such a leader falls silent.
+func TestRunDataSaysWhoAnswered(t *testing.T) {
+	run := func(more ...string) string {
+		t.Helper()
+		args := append([]string{"run", "kraft", "--workload", "data", "--trouble", "cut-off-leader", "--store", t.TempDir()}, more...)
+		out, err := runLine(t, args...)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return out
+	}
+	if out := run(); !strings.Contains(out, "ordered lag") || !strings.Contains(out, "answered by a deposed leader") {
+		t.Errorf("no stale read, or no cause:\n%s", out)
+	}
+	if out := run("--guards-on", "self-fencing"); !strings.Contains(out, "linearizable") || strings.Contains(out, "deposed") {
+		t.Errorf("self-fencing did not help:\n%s", out)
 	}
 }
