@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -149,7 +150,16 @@ func (r *Run) History() (*History, error) {
 
 // WriteFile writes a file of the run in one step: who looks sees the old content
 // or the new, and after a crash one of the two is there whole.
-func (r *Run) WriteFile(name string, content []byte) (err error) {
+func (r *Run) WriteFile(name string, content []byte) error {
+	return r.WriteWith(name, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+// WriteWith is WriteFile for content that is too large to have at once. Where
+// write gives an error the old file stays.
+func (r *Run) WriteWith(name string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(r.Dir, name+".*.tmp")
 	if err != nil {
 		return err
@@ -159,7 +169,7 @@ func (r *Run) WriteFile(name string, content []byte) (err error) {
 			err = errors.Join(err, os.Remove(f.Name()))
 		}
 	}()
-	_, err = f.Write(content)
+	err = write(f)
 	if err == nil {
 		err = f.Chmod(0o666 &^ umask)
 	}

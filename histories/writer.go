@@ -84,6 +84,15 @@ func (w *Writer) Close() error {
 	return w.err
 }
 
+// Leave writes everything buffered, and not what ends the history: who reads it is
+// to know that it may lack events.
+func (w *Writer) Leave() error {
+	if w.err == nil {
+		w.err = w.w.Flush()
+	}
+	return w.err
+}
+
 // appendClosing appends the closing line of JSONL.
 func appendClosing(dst []byte, events int) []byte {
 	dst = append(dst, `{"end":true,"events":`...)

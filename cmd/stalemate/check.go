@@ -17,6 +17,7 @@ import (
 
 	"github.com/stalemate-io/stalemate/checker"
 	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/internal/live"
 	"github.com/stalemate-io/stalemate/policy"
 	"github.com/stalemate-io/stalemate/reports"
 )
@@ -217,7 +218,13 @@ func judgeHistory(ctx context.Context, h *histories.History, log *histories.Log,
 // What the options say takes precedence; a promise that they name holds for
 // every read path, and such a verdict is not the run's own and is not written,
 // nor is one that was interrupted.
+//
+// The history of a run that was killed is completed first.
 func checkRun(ctx context.Context, run *histories.Run, o checker.Options) (*checker.Verdict, error) {
+	finished, err := live.Finish(ctx, run)
+	if err != nil {
+		return nil, &exitError{exitFailed, err}
+	}
 	h, err := run.History()
 	if err != nil {
 		return nil, err
@@ -231,6 +238,9 @@ func checkRun(ctx context.Context, run *histories.Run, o checker.Options) (*chec
 	v, err := judgeHistory(ctx, h, log, o)
 	if err != nil {
 		return nil, err
+	}
+	if finished {
+		v.Warnings = append(v.Warnings, "the run ended before its history was complete; it was completed by what the nodes left on their disks")
 	}
 	if !own || ctx.Err() != nil {
 		return v, nil

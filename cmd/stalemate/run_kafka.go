@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"strings"
 	"time"
@@ -19,10 +18,8 @@ import (
 	"github.com/stalemate-io/stalemate/nemesis"
 	"github.com/stalemate-io/stalemate/systems/kafka"
 	"github.com/stalemate-io/stalemate/systems/protocol"
-	"github.com/stalemate-io/stalemate/systems/tcp"
 	"github.com/stalemate-io/stalemate/workloads"
 	"github.com/stalemate-io/stalemate/workloads/data"
-	"github.com/stalemate-io/stalemate/workloads/leadership"
 )
 
 // kafkaFlags are the settings of a run of real Kafka.
@@ -162,7 +159,7 @@ func (f *kafkaFlags) drive(ctx context.Context, run *histories.Run, windows []ne
 	guard := newGuard(report)
 	defer guard.release()
 	o := f.options
-	o.Dir = run.Path("nodes")
+	o.Dir = run.Path(live.NodesDir)
 	report.say("starting Kafka (%s): %d brokers and 3 others", o.Mode, o.Brokers)
 	cluster, err := kafka.Launch(ctx, o)
 	if err != nil {
@@ -170,7 +167,23 @@ func (f *kafkaFlags) drive(ctx context.Context, run *histories.Run, windows []ne
 	}
 	guard.holds(cluster)
 	defer func() { err = errors.Join(err, cluster.Close()) }()
-	start, err := f.record(ctx, run, cluster, windows, report)
+	create := live.CreateClients
+	if f.workload == toys.Data {
+		create = (*histories.Run).CreateHistory
+	}
+	saw, err := create(run)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, saw.Close()) }()
+	options := cluster.Options()
+	var began live.Moment
+	x := f.experiment(cluster, windows, report)
+	x.Began = func(start live.Moment) error {
+		began = start
+		return live.Beginning{Start: start, Kafka: &options}.Keep(run)
+	}
+	err = f.record(ctx, x, saw, report)
 	if err != nil || f.workload == toys.Data {
 		return err // of values, clients are all that writes
 	}
@@ -184,43 +197,29 @@ func (f *kafkaFlags) drive(ctx context.Context, run *histories.Run, windows []ne
 	if err != nil {
 		return err
 	}
-	return completeWith(run, kafkaTruth(changes, time.Now().Add(start-tcp.Now())))
+	_, err = live.CompleteRun(run, live.FromKafka(changes, began))
+	return err
 }
 
-// kafkaTruth gives changes with times since a start.
-func kafkaTruth(changes []kafka.Change, start time.Time) []leadership.Change {
-	truth := make([]leadership.Change, len(changes))
-	for i, c := range changes {
-		truth[i] = leadership.Change{Partition: c.Partition, Leader: c.Leader, Epoch: c.LeaderEpoch, Order: c.Order, At: max(0, c.Committed.Sub(start))}
-	}
-	return truth
-}
-
-// record does the experiment. It returns when the history began, by tcp.Now.
-func (f *kafkaFlags) record(ctx context.Context, run *histories.Run, cluster *kafka.Cluster, windows []nemesis.Window, report *progress) (start time.Duration, err error) {
-	create := run.CreateHistory
-	if f.workload == toys.Leadership { // what the cluster committed is still to come
-		create = func() (*os.File, error) { return os.Create(run.Path(sawName)) }
-	}
-	saw, err := create()
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, saw.Close()) }()
-	o := cluster.Options()
-	x := &live.Experiment{
-		Cluster: cluster, Workload: f.clientsOf(o),
+// experiment is what is done to a cluster.
+func (f *kafkaFlags) experiment(cluster *kafka.Cluster, windows []nemesis.Window, report *progress) *live.Experiment {
+	return &live.Experiment{
+		Cluster: cluster, Workload: f.clientsOf(cluster.Options()),
 		Load: f.load, Settle: f.settle, Windows: windows, Healthy: kafkaHealthy, Seed: f.seed, Watch: report.fault,
 	}
+}
+
+// record does the experiment.
+func (f *kafkaFlags) record(ctx context.Context, x *live.Experiment, saw io.Writer, report *progress) error {
 	watching, watched := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(watched)
 		report.follow(watching, f.load+f.settle, x.Counts, func() {})
 	}()
-	start, err = x.Record(ctx, saw)
+	_, err := x.Record(ctx, saw)
 	close(watching)
 	<-watched
-	return start, err
+	return err
 }
 
 // clientsOf makes the workload for a cluster. Brokers hand on to the controller what
@@ -233,20 +232,4 @@ func (f *kafkaFlags) clientsOf(o kafka.Options) live.Workload {
 		Brokers: o.BrokerIDs(), Controllers: o.BrokerIDs(), Partitions: o.TopicPartitions(),
 		Paths: []protocol.ReadPath{protocol.ReadBroker}, Clients: f.clients, Think: f.think,
 	}
-}
-
-// completeWith merges what a system committed into what the clients of a run saw.
-func completeWith(run *histories.Run, truth []leadership.Change) (err error) {
-	saw, err := os.Open(run.Path(sawName))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, saw.Close()) }()
-	history, err := run.CreateHistory()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, history.Close()) }()
-	_, err = live.Complete(saw, truth, io.Writer(history))
-	return err
 }

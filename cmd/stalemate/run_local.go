@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"strings"
 	"time"
@@ -124,13 +123,18 @@ func (l *localRun) drive(ctx context.Context) (err error) {
 		with = ", and ZooKeeper for their state"
 	}
 	l.report.say("starting %d controllers and %d brokers%s", s.Controllers, s.Brokers, with)
-	cluster, err := live.Start(ctx, s, l.run.Path("nodes"))
+	cluster, err := live.Start(ctx, s, l.run.Path(live.NodesDir))
 	if err != nil {
 		return err
 	}
 	guard.holds(cluster)
 	defer func() { err = errors.Join(err, cluster.Close()) }()
-	if err := l.record(ctx, cluster); err != nil {
+	saw, err := live.CreateClients(l.run)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, saw.Close()) }()
+	if err := l.record(ctx, cluster, saw); err != nil {
 		return err
 	}
 	l.report.say("stopping the nodes and reading what they committed")
@@ -142,17 +146,9 @@ func (l *localRun) drive(ctx context.Context) (err error) {
 	return l.complete(cluster)
 }
 
-// sawName is the file of what the clients saw, as they saw it.
-const sawName = "clients.jsonl"
-
 // record does the experiment.
-func (l *localRun) record(ctx context.Context, cluster *live.System) (err error) {
+func (l *localRun) record(ctx context.Context, cluster *live.System, saw io.Writer) (err error) {
 	t, s := &l.flags.trial, cluster.Options().Settings
-	saw, err := os.Create(l.run.Path(sawName))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, saw.Close()) }()
 	x := &live.Experiment{
 		Cluster: cluster,
 		Workload: live.Leadership{
@@ -160,6 +156,7 @@ func (l *localRun) record(ctx context.Context, cluster *live.System) (err error)
 			Clients: t.Clients, Think: t.Think,
 		},
 		Load: t.Load, Settle: t.Settle, Windows: l.windows, Healthy: localHealthy, Seed: t.Seed, Watch: l.report.fault,
+		Began: func(start live.Moment) error { return live.Beginning{Start: start, Toy: &s}.Keep(l.run) },
 	}
 	watching := make(chan struct{})
 	watched := make(chan struct{})
@@ -178,17 +175,7 @@ func (l *localRun) complete(cluster *live.System) (err error) {
 	if l.truth, l.trace, err = cluster.Truth(l.start); err != nil {
 		return err
 	}
-	saw, err := os.Open(l.run.Path(sawName))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, saw.Close()) }()
-	history, err := l.run.CreateHistory()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, history.Close()) }()
-	l.events, err = live.Complete(saw, l.truth, io.Writer(history))
+	l.events, err = live.CompleteRun(l.run, l.truth)
 	return err
 }
 

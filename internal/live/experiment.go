@@ -39,6 +39,9 @@ type Experiment struct {
 	Healthy time.Duration
 	// Seed decides what clients ask for and whom faults strike.
 	Seed uint64
+	// Began, if not nil, is told when the history begins, before anything is
+	// recorded; where it gives an error nothing is.
+	Began func(Moment) error
 	// Watch, if not nil, is told what fault is in force.
 	Watch func(what string)
 
@@ -55,7 +58,13 @@ func (x *Experiment) Counts() workloads.Counts { return x.tally.counts() }
 // in the form of histories. Times count from when Record began, which is start by
 // tcp.Now. When ctx is over it heals and ends the history; that is no error.
 func (x *Experiment) Record(ctx context.Context, w io.Writer) (start time.Duration, err error) {
-	start = tcp.Now()
+	now := Now()
+	start = now.Mono
+	if x.Began != nil {
+		if err := x.Began(now); err != nil {
+			return start, err
+		}
+	}
 	rec := histories.NewRecorderAt(w, func() int64 { return int64(tcp.Now() - start) })
 	defer func() { err = errors.Join(err, rec.Close()) }()
 	if err := x.load(ctx, rec); err != nil {

@@ -27,10 +27,11 @@ func FromKraft(changes []kraft.Change, start time.Duration) []leadership.Change 
 }
 
 // Complete reads what clients saw, merges what the system committed into it, and
-// writes the whole history.
+// writes the whole history. One that ends before its time, because what the clients
+// saw does, is written without what ends a history.
 func Complete(saw io.Reader, truth []leadership.Change, history io.Writer) ([]histories.Event, error) {
 	var events []histories.Event
-	_, err := histories.ReadEvents(saw, histories.ReadOptions{Format: histories.JSONL}, func(e *histories.Event) error {
+	summary, err := histories.ReadEvents(saw, histories.ReadOptions{Format: histories.JSONL}, func(e *histories.Event) error {
 		events = append(events, *e)
 		return nil
 	})
@@ -46,6 +47,9 @@ func Complete(saw io.Reader, truth []leadership.Change, history io.Writer) ([]hi
 		if err := w.Write(&events[i]); err != nil {
 			return nil, errors.Join(err, w.Close())
 		}
+	}
+	if !summary.Whole {
+		return events, w.Leave()
 	}
 	return events, w.Close()
 }

@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"time"
 
 	"github.com/stalemate-io/stalemate/systems/node"
@@ -33,7 +32,7 @@ func Start(ctx context.Context, settings processes.Settings, dir string) (s *Sys
 	o := processes.Options{Settings: settings.WithDefaults(), Dir: dir}
 	if settings.System == "push" {
 		s.store, err = zookeeper.Launch(ctx, zookeeper.Options{
-			Dir: filepath.Join(dir, "store"), TickTime: tickFor(o.SessionTimeout), SyncLimit: storeSyncLimit,
+			Dir: storeIn(dir), TickTime: tickFor(o.SessionTimeout), SyncLimit: storeSyncLimit,
 		})
 		if err != nil {
 			return s, err
@@ -95,16 +94,7 @@ func (s *System) Stop(ctx context.Context) error {
 // Truth gives what a stopped system has committed, with times since a start, and
 // the trace of its nodes.
 func (s *System) Truth(start time.Duration) ([]leadership.Change, []tcp.Entry, error) {
-	trace, err := s.Trace()
-	if err != nil {
-		return nil, nil, err
-	}
-	if s.store == nil {
-		changes, err := s.KraftTruth(trace, tcp.Now())
-		return FromKraft(changes, start), trace, err
-	}
-	changes, err := processes.PushTruth(s.store.DataDirs(), trace)
-	return FromPush(changes, start), trace, err
+	return Truth(s.Remains(), Moment{Mono: start, Wall: time.Now().Add(start - tcp.Now())})
 }
 
 // FromPush gives the changes in a store as the workload's truth, with times since

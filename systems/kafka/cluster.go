@@ -77,7 +77,7 @@ func (c *Cluster) launch(ctx context.Context) error {
 	if c.options.Mode == ZooKeeper {
 		var err error
 		c.store, err = zookeeper.Launch(ctx, zookeeper.Options{
-			Servers: c.options.Controllers, TickTime: time.Second, Dir: filepath.Join(c.options.Dir, "zookeeper"),
+			Servers: c.options.Controllers, TickTime: time.Second, Dir: storeIn(c.options.Dir),
 			Home: c.installation.Libs, Java: c.installation.Java,
 		})
 		if err != nil {

@@ -54,21 +54,33 @@ func (c *Cluster) Stop(ctx context.Context) error {
 
 // Truth reads what a stopped cluster has committed, in its order.
 func (c *Cluster) Truth(ctx context.Context) ([]Change, error) {
-	if c.options.Mode == ZooKeeper {
-		return c.storeTruth()
+	return Remains{c.options, c.installation}.Truth(ctx)
+}
+
+// Remains is what a cluster leaves in Options.Dir, however it ended, and a Kafka to
+// read it with. It is read once no node runs any more.
+type Remains struct {
+	Options      Options
+	Installation Installation
+}
+
+// Truth reads what the cluster has committed, in its order.
+func (r Remains) Truth(ctx context.Context) ([]Change, error) {
+	if r.Options.Mode == ZooKeeper {
+		return r.storeTruth()
 	}
-	return c.logTruth(ctx)
+	return r.logTruth(ctx)
 }
 
 // logTruth gives the changes in the metadata log that a majority of the controllers
 // have on their disks.
-func (c *Cluster) logTruth(ctx context.Context) ([]Change, error) {
-	ids := c.options.ControllerIDs()
+func (r Remains) logTruth(ctx context.Context) ([]Change, error) {
+	ids := r.Options.ControllerIDs()
 	logs := make([][]kafkalogs.Fact, len(ids))
 	errs := make([]error, len(ids))
 	var wg sync.WaitGroup
 	for i, id := range ids {
-		wg.Go(func() { logs[i], errs[i] = c.dump(ctx, id) })
+		wg.Go(func() { logs[i], errs[i] = r.dump(ctx, id) })
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
@@ -110,16 +122,16 @@ func (c *Cluster) logTruth(ctx context.Context) ([]Change, error) {
 }
 
 // dump reads a controller's metadata log with Kafka's own tool.
-func (c *Cluster) dump(ctx context.Context, id node.ID) ([]kafkalogs.Fact, error) {
-	pattern := filepath.Join(c.options.Dir, string(id), "data", "__cluster_metadata-0", "*.log")
+func (r Remains) dump(ctx context.Context, id node.ID) ([]kafkalogs.Fact, error) {
+	pattern := filepath.Join(r.Options.Dir, string(id), "data", "__cluster_metadata-0", "*.log")
 	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
 		return nil, fmt.Errorf("no metadata log of %s (%s)", id, pattern)
 	}
 	slices.Sort(files)
 	var stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, c.installation.Java, "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-		"-cp", c.installation.Libs+"/*", "org.apache.kafka.tools.DumpLogSegments", "--cluster-metadata-decoder", "--files", strings.Join(files, ","))
+	cmd := exec.CommandContext(ctx, r.Installation.Java, "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+		"-cp", r.Installation.Libs+"/*", "org.apache.kafka.tools.DumpLogSegments", "--cluster-metadata-decoder", "--files", strings.Join(files, ","))
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -147,11 +159,18 @@ func partitionOf(name string) (protocol.Partition, error) {
 	return protocol.Partition{Topic: name[:i], Index: int32(n)}, nil
 }
 
+// storeIn is the folder of the ensemble that a cluster in dir has.
+func storeIn(dir string) string { return filepath.Join(dir, "zookeeper") }
+
 // storeTruth gives the changes of partition states in the transaction logs of
 // ZooKeeper's servers.
-func (c *Cluster) storeTruth() ([]Change, error) {
+func (r Remains) storeTruth() ([]Change, error) {
 	const topics = "/brokers/topics/"
-	writes, err := zookeeper.Writes(c.store.DataDirs(), func(path string) bool {
+	dirs, err := zookeeper.DataDirs(storeIn(r.Options.Dir))
+	if err != nil {
+		return nil, err
+	}
+	writes, err := zookeeper.Writes(dirs, func(path string) bool {
 		return strings.HasPrefix(path, topics) && strings.HasSuffix(path, "/state")
 	})
 	if err != nil {

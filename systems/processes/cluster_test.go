@@ -215,7 +215,7 @@ func TestAClusterOutlivesWhatIsDoneToItsNodes(t *testing.T) {
 	if torn != 1 {
 		t.Errorf("%d torn disks were told of", torn)
 	}
-	changes, err := c.KraftTruth(trace, tcp.Now())
+	changes, err := c.Remains().KraftTruth(trace, tcp.Now())
 	must(t, err)
 	if len(changes) < small.Partitions+1 {
 		t.Errorf("%d changes were committed: %+v", len(changes), changes)

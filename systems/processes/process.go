@@ -15,5 +15,8 @@ type process struct {
 	dir     string
 }
 
-func (p *process) trace() string { return filepath.Join(p.dir, "trace.jsonl") }
-func (p *process) disk() string  { return filepath.Join(p.dir, "disk") }
+func (p *process) trace() string { return traceIn(p.dir) }
+func (p *process) disk() string  { return diskIn(p.dir) }
+
+func traceIn(dir string) string { return filepath.Join(dir, "trace.jsonl") }
+func diskIn(dir string) string  { return filepath.Join(dir, "disk") }

@@ -16,10 +16,10 @@ import (
 //
 // The error is also that of a cluster that broke its word: a node has applied
 // what is not in the log.
-func (c *Cluster) KraftTruth(trace []tcp.Entry, unseen time.Duration) ([]kraft.Change, error) {
+func (r Remains) KraftTruth(trace []tcp.Entry, unseen time.Duration) ([]kraft.Change, error) {
 	disks := map[node.ID]node.Disk{}
-	for _, id := range c.options.ControllerIDs() {
-		d, err := tcp.ReadDisk(c.nodes[id].disk())
+	for _, id := range r.Settings.ControllerIDs() {
+		d, err := tcp.ReadDisk(diskIn(r.nodeDir(id)))
 		if err != nil {
 			return nil, fmt.Errorf("disk of %s: %w", id, err)
 		}

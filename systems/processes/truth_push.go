@@ -21,13 +21,16 @@ const commitWithin = 250 * time.Millisecond
 // it was proposed; where no node knew soon after that, because the controller that
 // had asked for it was gone, At is the latest at which it can have been committed.
 //
+// clock tells what tcp.Now was at a time of the servers' clock: tcp.At, unless the
+// machine was started anew since.
+//
 // The error is also that of a store that has lost what it had acknowledged.
-func PushTruth(dataDirs []string, trace []tcp.Entry) ([]push.Change, error) {
+func PushTruth(dataDirs []string, trace []tcp.Entry, clock func(time.Time) time.Duration) ([]push.Change, error) {
 	logged, err := zookeeper.Writes(dataDirs, push.IsStatePath)
 	if err != nil {
 		return nil, err
 	}
-	return datePush(logged, trace, tcp.At)
+	return datePush(logged, trace, clock)
 }
 
 // stateOf is one state that a partition had.

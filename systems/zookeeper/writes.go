@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -113,6 +114,16 @@ func (t *txn) writes(wanted func(path string) bool) (out []Write) {
 
 func sameWrite(a, b Write) bool {
 	return a.Path == b.Path && bytes.Equal(a.Data, b.Data) && a.Version == b.Version && a.Deleted == b.Deleted
+}
+
+// DataDirs lists the folders in which the servers of an ensemble have left their
+// data, however it ended; dir is the one it was launched with.
+func DataDirs(dir string) ([]string, error) {
+	dirs, err := filepath.Glob(filepath.Join(dir, "zk*", "data"))
+	if err == nil && len(dirs) == 0 {
+		err = fmt.Errorf("%s: expected the folders of an ensemble's servers (zk1/data, …), found none", dir)
+	}
+	return dirs, err
 }
 
 // DataDirs lists the folders in which the servers keep their data.

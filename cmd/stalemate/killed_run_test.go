@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stalemate-io/stalemate/checker"
+	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/internal/live"
+	"github.com/stalemate-io/stalemate/systems/processes"
+)
+
+func TestRunThatWasKilledIsCompletedAndJudged(t *testing.T) {
+	for _, system := range processes.Systems() {
+		t.Run(system, func(t *testing.T) {
+			if system == "push" {
+				needZooKeeper(t)
+			} else if testing.Short() {
+				t.Skip("starts real processes; left out with -short")
+			}
+			killAndCheck(t, system)
+		})
+	}
+}
+
+func killAndCheck(t *testing.T, system string) {
+	store := t.TempDir()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	c := exec.CommandContext(t.Context(), program, "run", system, "--on=local", "--store", store,
+		"--brokers=3", "--partitions=4", "--clients=9", "--faults=none", "--time=2m")
+	c.Env = append(os.Environ(), runAsCommand+"=1")
+	c.Stdout, c.Stderr = &said, &said
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	clients := filepath.Join(store, "latest", live.ClientsFile)
+	acknowledged := func() bool { // some writes and reads
+		text, err := os.ReadFile(clients)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		return bytes.Count(text, []byte(`"type":"ok","f":"write"`)) >= 5 && bytes.Count(text, []byte(`"type":"ok","f":"read"`)) >= 100
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	for !acknowledged() {
+		select {
+		case err := <-ended:
+			t.Fatalf("%v: %s", err, said.String())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	// While it goes on nobody completes it.
+	if out, code := stalemate(t, "", "check", filepath.Join(store, "latest")); code != exitFailed || !strings.Contains(out, "still going on") {
+		t.Errorf("check of a run that goes on: code %d, %s", code, out)
+	}
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	run, err := histories.OpenRun(filepath.Join(store, "latest"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := checkRun(t.Context(), run, checker.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Info.Outcome != histories.Running || v.Holds != checker.Holds || v.Reads < 100 {
+		t.Errorf("outcome %s, promise %s, %d reads, %v", run.Info.Outcome, v.Holds, v.Reads, v.Warnings)
+	}
+	if !strings.Contains(strings.Join(v.Warnings, "\n"), "ended before its history was complete") {
+		t.Errorf("no warning: %q", v.Warnings)
+	}
+	h, err := run.History()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.Whole {
+		t.Error("the history passes for a whole one")
+	}
+	// All that clients had recorded is there, with what the system did before
+	// there were clients.
+	saw, err := histories.ReadFile(clients, histories.ReadOptions{Format: histories.JSONL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(h.Operations) < len(saw.Operations)+4 {
+		t.Errorf("%d operations, of which clients saw %d", len(h.Operations), len(saw.Operations))
+	}
+}
+
+func TestFoldersOfRunsThatCannotBeCompleted(t *testing.T) {
+	tests := []struct {
+		rule  string
+		files map[string]string
+		want  string
+	}{
+		{"nothing was recorded", nil, histories.HistoryFile},
+		{"nobody knows when it began", map[string]string{live.ClientsFile: "{}\n"}, live.BeginningFile},
+		{"the beginning is of nothing known", map[string]string{live.ClientsFile: "{}\n", live.BeginningFile: "{}\n"}, "either toy or kafka"},
+		{
+			"the nodes' disks are gone",
+			map[string]string{live.ClientsFile: "{}\n", live.BeginningFile: `{"start":{"mono":1,"wall":"2026-01-01T00:00:00Z"},"toy":{"system":"push","controllers":1,"brokers":1,"partitions":1}}`},
+			"expected the folders of an ensemble's servers",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.rule, func(t *testing.T) {
+			run, err := histories.CreateRun(t.TempDir(), histories.RunInfo{Name: "r", Model: "leadership"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, text := range test.files {
+				if err := run.WriteFile(name, []byte(text)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := checkRun(t.Context(), run, checker.Options{}); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+			if _, err := os.Stat(run.Path(histories.HistoryFile)); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("a history was left: %v", err)
+			}
+		})
+	}
+}
