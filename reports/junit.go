@@ -49,14 +49,17 @@ type (
 		Suites   []junitSuite `xml:"testsuite"`
 	}
 	junitSuite struct {
-		Name       string          `xml:"name,attr"`
-		Tests      int             `xml:"tests,attr"`
-		Failures   int             `xml:"failures,attr"`
-		Errors     int             `xml:"errors,attr"`
-		Skipped    int             `xml:"skipped,attr"`
-		Properties []junitProperty `xml:"properties>property,omitempty"`
-		Cases      []junitCase     `xml:"testcase"`
-		Out        string          `xml:"system-out,omitempty"`
+		Name       string           `xml:"name,attr"`
+		Tests      int              `xml:"tests,attr"`
+		Failures   int              `xml:"failures,attr"`
+		Errors     int              `xml:"errors,attr"`
+		Skipped    int              `xml:"skipped,attr"`
+		Properties *junitProperties `xml:"properties"`
+		Cases      []junitCase      `xml:"testcase"`
+		Out        string           `xml:"system-out,omitempty"`
+	}
+	junitProperties struct {
+		All []junitProperty `xml:"property"`
 	}
 	junitProperty struct {
 		Name  string `xml:"name,attr"`
@@ -98,12 +101,13 @@ func junitOf(j *Judged) junitSuite {
 		return s
 	}
 	v := j.Verdict
+	s.Properties = &junitProperties{}
 	for _, p := range []junitProperty{
 		{"history", j.Name}, {"verdict", string(v.Verdict)}, {"answer", string(j.Ruling.Answer)}, {"system", j.System}, {"model", v.Model}, {"engine", v.Engine},
 		{"policy", j.Ruling.Policy}, {"operations", fmt.Sprint(v.Operations)}, {"reads", fmt.Sprint(v.Reads)}, {"stale_reads", fmt.Sprint(v.StaleReads)},
 	} {
 		if p.Value != "" {
-			s.Properties = append(s.Properties, junitProperty{p.Name, clean(p.Value)})
+			s.Properties.All = append(s.Properties.All, junitProperty{p.Name, clean(p.Value)})
 		}
 	}
 	for i := range j.Ruling.Findings {

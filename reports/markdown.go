@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/stalemate-io/stalemate/checker"
 	"github.com/stalemate-io/stalemate/policy"
@@ -201,6 +202,9 @@ const maxInline = 2000
 // markup becomes a character reference, which neither looks into, and so does
 // what GitHub links (@name, #1, www.).
 func inline(s string) string {
+	if long := maxInline * utf8.UTFMax; len(s) > long {
+		s = s[:long] // more than is shown, and cheap
+	}
 	s = clean(s)
 	if runes := []rune(s); len(runes) > maxInline {
 		s = string(runes[:maxInline-3]) + "..."

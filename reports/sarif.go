@@ -16,7 +16,8 @@ import (
 )
 
 // SARIF writes SARIF 2.1.0 (OASIS), which code scanning reads: each anomaly is a
-// result that points at the line of the history where its proof begins. What
+// result that points at the line of the history with the last operation of its
+// proof. What
 // breaks a request is an error, what is only worth knowing a note, what the policy
 // allows is suppressed with its reason, and what is undecided is an open result.
 // version is stalemate's.
@@ -186,11 +187,11 @@ func (s *sarifMaker) anomaly(j *Judged, path string, a *checker.Anomaly) {
 			logical = append(logical, sarifLogical{clean(l.Name), l.Kind})
 		}
 	}
-	first := -1
-	if len(a.Witness) > 0 {
-		first = a.Witness[0].Index
+	last := -1
+	if n := len(a.Witness); n > 0 {
+		last = a.Witness[n-1].Index
 	}
-	if at := j.location(first); at != nil {
+	if at := j.location(last); at != nil {
 		at.Logical = logical
 		r.Locations = []sarifLocation{*at}
 		for i := range a.Witness {

@@ -133,7 +133,7 @@ func (f *checkFlags) check(c *cobra.Command, args []string) error {
 		return &exitError{exitFailed, err}
 	}
 	if err := f.report(c, all); err != nil {
-		return err
+		return &exitError{worse(code, exitFailed), err}
 	}
 	if code != exitHolds {
 		return &exitError{code: code}

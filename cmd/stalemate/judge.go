@@ -42,7 +42,7 @@ func announce(c *cobra.Command, run *histories.Run, v *checker.Verdict, asJSON b
 	}
 	leavePage(c, told, asJSON)
 	if err := writeReports(c, []*reported{told}); err != nil {
-		return err
+		return &exitError{worse(r.code(), exitFailed), err}
 	}
 	if code := r.code(); code != exitHolds {
 		return &exitError{code: code}

@@ -188,9 +188,21 @@ func storedVerdict(ctx context.Context, run *histories.Run) (*checker.Verdict, e
 	if err != nil {
 		return nil, &exitError{exitFailed, err}
 	}
+	v, err := parseVerdict(run.Path(histories.VerdictFile), text)
+	if err != nil {
+		return nil, &exitError{exitUsage, fmt.Errorf("%w; `stalemate check %s` makes it anew", err, run.Dir)}
+	}
+	return v, nil
+}
+
+// parseVerdict reads the text of a verdict.json.
+func parseVerdict(name string, text []byte) (*checker.Verdict, error) {
 	v := &checker.Verdict{}
 	if err := json.Unmarshal(text, v); err != nil {
-		return nil, &exitError{exitUsage, fmt.Errorf("%s: expected the JSON of a verdict, found %w; `stalemate check %s` makes it anew", run.Path(histories.VerdictFile), err, run.Dir)}
+		return nil, &exitError{exitUsage, fmt.Errorf("%s: expected the JSON of a verdict, found %w", name, err)}
+	}
+	if v.Format < 1 || v.Format > checker.Format {
+		return nil, &exitError{exitUsage, fmt.Errorf("%s: expected a verdict of format 1 to %d, found %d", name, checker.Format, v.Format)}
 	}
 	return v, nil
 }

@@ -70,7 +70,7 @@ func writeReports(c *cobra.Command, all []*reported) error {
 			err = os.WriteFile(t.file, text, 0o666)
 		}
 		if err != nil {
-			return &exitError{exitFailed, fmt.Errorf("the report %s=%s could not be written: %w", t.format, t.file, err)}
+			return fmt.Errorf("the report %s=%s could not be written: %w", t.format, t.file, err)
 		}
 	}
 	return nil
