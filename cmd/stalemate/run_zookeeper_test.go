@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/stalemate-io/stalemate/checker"
 	"github.com/stalemate-io/stalemate/histories"
 	"github.com/stalemate-io/stalemate/systems/zookeeper"
@@ -31,8 +29,7 @@ func TestMain(m *testing.M) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	root := &cobra.Command{Use: "stalemate", SilenceUsage: true, SilenceErrors: true}
-	root.AddCommand(newRun(), newNode())
+	root := newRoot()
 	os.Exit(exitCode(root.ExecuteContext(ctx)))
 }
 
@@ -275,7 +272,7 @@ func TestSettingsThatAreRefusedBeforeAnythingStarts(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"a place that is none", []string{"--on=moon"}, "expected local or connect"},
+		{"a place that is none", []string{"--on=moon"}, "expected local, docker or connect"},
 		{"connect needs addresses", []string{"--on=connect"}, "--addr"},
 		{"addresses need connect", []string{"--addr=a:1"}, "--on connect"},
 		{"an address has a port", []string{"--on=connect", "--addr=a"}, "host:port"},
