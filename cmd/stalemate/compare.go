@@ -76,6 +76,9 @@ faults strike each at the same times of its run; every run is kept in the store.
 				fmt.Fprintf(cmd.ErrOrStderr(), "%.0f simulated seconds a second\n", r.Simulated/time.Since(start).Seconds())
 				err = printComparison(cmd.OutOrStdout(), r, families, asJSON)
 			}
+			if err == nil {
+				err = reportComparison(cmd, r)
+			}
 			if err != nil {
 				return &exitError{exitFailed, err}
 			}
@@ -93,7 +96,7 @@ faults strike each at the same times of its run; every run is kept in the store.
 	f.IntVar(&s.Workers, "workers", 0, "runs at the same time; 0 is one a core")
 	f.BoolVar(&asJSON, "json", false, "print the table as JSON")
 	local.bind(f)
-	return c
+	return comparing(c)
 }
 
 func familyNames() (names string) {

@@ -99,7 +99,11 @@ func (l *localComparison) run(c *cobra.Command, asJSON bool) error {
 	if result.Rows, err = l.survey(c.Context(), faults); err != nil {
 		return &exitError{exitFailed, err}
 	}
-	if err := l.print(c.OutOrStdout(), result, time.Since(began), asJSON); err != nil {
+	err = l.print(c.OutOrStdout(), result, time.Since(began), asJSON)
+	if err == nil {
+		err = reportComparison(c, result)
+	}
+	if err != nil {
 		return &exitError{exitFailed, err}
 	}
 	return nil

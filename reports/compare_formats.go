@@ -1,0 +1,96 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// CompareJUnit writes many runs as test results: a suite for each kind of
+// trouble, a case for each read path of each system. Runs that broke a promise
+// make a failure, and runs that are undecided, where none did, an error.
+func CompareJUnit(w io.Writer, rows []CompareRow) error {
+	out := junitSuites{Name: "stalemate compare"}
+	for _, r := range rows {
+		name := clean(r.Trouble)
+		if n := len(out.Suites); n == 0 || out.Suites[n-1].Name != name {
+			out.Suites = append(out.Suites, junitSuite{Name: name})
+		}
+		s := &out.Suites[len(out.Suites)-1]
+		c := junitCase{Name: clean(fmt.Sprintf("%s %s: %s", r.System, r.Path, r.Promise)), Class: name}
+		switch {
+		case r.Broken > 0:
+			c.Failure = &junitResult{Type: "promise broken", Message: fmt.Sprintf("the promise was broken in %d of %d runs", r.Broken, r.Runs), Text: clean(rowText(r))}
+		case r.Open > 0 && r.Promise != "none":
+			c.Error = &junitResult{Type: "undecided", Message: fmt.Sprintf("%d of %d runs are undecided", r.Open, r.Runs), Text: clean(rowText(r))}
+		}
+		s.add(c)
+	}
+	for i := range out.Suites {
+		out.Tests += out.Suites[i].Tests
+		out.Failures += out.Suites[i].Failures
+		out.Errors += out.Suites[i].Errors
+	}
+	return writeXML(w, out)
+}
+
+// rowText says all about a row, for a reader who sees nothing else.
+func rowText(r CompareRow) string {
+	return fmt.Sprintf("Under %s, the path %s of %s promised %s. Of %d runs %d were linearizable, %d ordered lag, %d divergent, %d undecided; "+
+		"%.1f%% of the reads were stale, by at most %.0f ms and %.0f versions; in %d runs a node stayed wrong. Runs with anomalies: %s.",
+		r.Trouble, r.Path, r.System, r.Promise, r.Runs, r.Linearizable, r.OrderedLag, r.Divergent, r.Open,
+		r.StalePercent, r.LagWorstMS, r.BehindWorst, r.Never, anomalyRuns(r))
+}
+
+func anomalyRuns(r CompareRow) string {
+	var out []string
+	for _, kind := range slices.Sorted(maps.Keys(r.Anomalies)) {
+		out = append(out, fmt.Sprintf("%s %d", kind, r.Anomalies[kind]))
+	}
+	if len(out) == 0 {
+		return "none"
+	}
+	return strings.Join(out, ", ")
+}
+
+// CompareMarkdown writes many runs as a job summary: a table for each kind of
+// trouble.
+func CompareMarkdown(w io.Writer, rows []CompareRow) error {
+	m := &markdown{room: MaxMarkdown - roomForEnd}
+	broken := 0
+	for _, r := range rows {
+		if r.Broken > 0 {
+			broken++
+		}
+	}
+	answer := "every promise held"
+	if broken > 0 {
+		answer = fmt.Sprintf("%d of %d rows broke a promise", broken, len(rows))
+	}
+	m.part("## stalemate compare: " + answer + "\n\n")
+	for i := 0; i < len(rows); {
+		n := i
+		for n < len(rows) && rows[n].Trouble == rows[i].Trouble {
+			n++
+		}
+		m.part("### " + inline(rows[i].Trouble) + "\n\n")
+		t := NewTable("system", "path", "promise", "", "linear", "lag", "diverge", "undecided", "stale", "worst ms", "behind", "never", "anomalies")
+		for _, r := range rows[i:n] {
+			word := "held"
+			if r.Broken > 0 {
+				word = "BROKEN"
+			}
+			t.Row(r.System, r.Path, r.Promise, word, fmt.Sprint(r.Linearizable), fmt.Sprint(r.OrderedLag), fmt.Sprint(r.Divergent), fmt.Sprint(r.Open),
+				fmt.Sprintf("%.1f%%", r.StalePercent), fmt.Sprintf("%.0f", r.LagWorstMS), fmt.Sprintf("%.0f", r.BehindWorst), fmt.Sprint(r.Never), anomalyRuns(r))
+		}
+		m.table(t)
+		i = n
+	}
+	if m.left > 0 {
+		fmt.Fprintf(&m.text, "\n%d tables are left out, since the summary would be longer than a job summary may be.\n", m.left)
+	}
+	_, err := io.WriteString(w, m.text.String())
+	return err
+}
