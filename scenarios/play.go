@@ -313,8 +313,9 @@ func (p *player) expect(ctx context.Context, s Step) error {
 		return fmt.Errorf("nothing was read over path %s", s.Words[0])
 	}
 	fmt.Fprintf(p.out, "\n  verdict over path %s: %s", s.Words[0], strings.ReplaceAll(string(v.Verdict), "-", " "))
-	if len(s.Words) > 2 {
-		fmt.Fprintf(p.out, " (%s)", strings.Join(s.Words[2:], ", "))
+	found := slices.DeleteFunc(slices.Clone(s.Words[2:]), func(kind string) bool { return v.AnomalyCounts[kind] == 0 })
+	if len(found) > 0 {
+		fmt.Fprintf(p.out, " (%s)", strings.Join(found, ", "))
 	}
 	fmt.Fprintln(p.out)
 	for _, a := range v.Anomalies {
