@@ -181,12 +181,12 @@ func (f *follower) close() error {
 }
 
 // over reports whether nothing more is to come of the run, and how it ended: it
-// has a verdict, or it failed and will have none.
+// has a verdict, be it that of a run which was killed, or it failed and will have
+// none.
 func (f *follower) over() (bool, string) {
 	r, err := f.store.open(f.id)
 	if err != nil {
 		return false, "" // it may be in the middle of being written
 	}
-	ended := r.Info.Outcome != histories.Running
-	return ended && (r.Verdict != nil || r.Info.Outcome == histories.Broken), string(r.Info.Outcome)
+	return r.Verdict != nil || r.Info.Outcome == histories.Broken, string(r.Info.Outcome)
 }

@@ -72,7 +72,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) error {
 	}
 	v := runView{
 		Title: x.ID, Run: x, Verdict: x.Verdict, Settings: settings(&x.Info), Command: command(&x.Info),
-		Live: x.Info.Outcome == histories.Running,
+		Live: x.Info.Outcome == histories.Running && x.Verdict == nil,
 	}
 	if v.Files, v.More, err = s.store.inside(x.ID); err != nil {
 		return err

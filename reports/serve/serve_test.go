@@ -64,6 +64,21 @@ func TestTheListOfRuns(t *testing.T) {
 		_, body, _ := s.get("/")
 		inOrder(t, body, ">linearizable<", ">third<", ">report<")
 	})
+	t.Run("a run that was killed, and checked later, is not running", func(t *testing.T) {
+		store := t.TempDir()
+		run := aRun(t, store, "killed", "push", 1, 7, true)
+		info := run.Info
+		info.Outcome = histories.Running
+		if err := run.SetInfo(info); err != nil {
+			t.Fatal(err)
+		}
+		s := serveStore(t, store)
+		for _, page := range []string{"/", "/run/killed/20261202T120100.000Z/"} {
+			if _, body, _ := s.get(page); strings.Contains(body, `class="class running"`) || !strings.Contains(body, "report") {
+				t.Errorf("%s: %s", page, body)
+			}
+		}
+	})
 	t.Run("an empty store says what to do", func(t *testing.T) {
 		_, body, _ := serveStore(t, t.TempDir()).get("/")
 		inOrder(t, body, "no runs here yet", "stalemate run")

@@ -113,7 +113,7 @@ func (s *store) entry(id string) *entry {
 		s.known[id] = e
 		s.mu.Unlock()
 	}
-	if e.Err == "" && e.Info.Outcome == histories.Running {
+	if e.Err == "" && e.Verdict == nil && e.Info.Outcome == histories.Running {
 		now := *e
 		now.Busy = s.busy(id)
 		return &now
