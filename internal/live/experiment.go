@@ -78,8 +78,10 @@ func (x *Experiment) Record(ctx context.Context, w io.Writer) (start time.Durati
 	}
 	select {
 	case <-ctx.Done():
-		return start, nil
 	case <-time.After(x.Settle):
+	}
+	if ctx.Err() != nil {
+		return start, nil
 	}
 	rec.Note(leadership.FinalReads())
 	err = x.run(ctx, finishWithin, func(ended func()) ([]leadership.Client, error) {
