@@ -47,7 +47,7 @@ func reportComparison(c *cobra.Command, r *toys.Result) error {
 			err = os.WriteFile(t.file, out.Bytes(), 0o666)
 		}
 		if err != nil {
-			return fmt.Errorf("the report %s=%s could not be written: %w", t.format, t.file, err)
+			return fmt.Errorf("%w: %s=%s: %w", errReport, t.format, t.file, err)
 		}
 	}
 	return nil

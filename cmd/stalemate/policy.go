@@ -105,6 +105,11 @@ func retry(c *cobra.Command) *cobra.Command {
 // answers. That two engines contradict each other is a fault of stalemate's, and
 // to try again would hide it.
 func failedRun(err error) bool {
+	return withoutVerdict(err) && !errors.Is(err, checker.ErrEnginesDisagree)
+}
+
+// withoutVerdict tells whether a run failed before it came to a verdict.
+func withoutVerdict(err error) bool {
 	var exit *exitError
-	return errors.As(err, &exit) && exit.code == exitFailed && !errors.Is(err, checker.ErrEnginesDisagree)
+	return errors.As(err, &exit) && exit.code == exitFailed && !errors.Is(err, errReport)
 }

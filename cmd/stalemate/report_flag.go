@@ -58,6 +58,9 @@ func judging(c *cobra.Command) *cobra.Command {
 	return c
 }
 
+// errReport is a report that could not be written after all was judged.
+var errReport = errors.New("a report could not be written")
+
 // writeReports writes what --report asks for.
 func writeReports(c *cobra.Command, all []*reported) error {
 	for _, t := range reportsOf(c) {
@@ -70,7 +73,7 @@ func writeReports(c *cobra.Command, all []*reported) error {
 			err = os.WriteFile(t.file, text, 0o666)
 		}
 		if err != nil {
-			return fmt.Errorf("the report %s=%s could not be written: %w", t.format, t.file, err)
+			return fmt.Errorf("%w: %s=%s: %w", errReport, t.format, t.file, err)
 		}
 	}
 	return nil
@@ -80,7 +83,7 @@ func writeReports(c *cobra.Command, all []*reported) error {
 // those formats that can say so, so that a pipeline that reads them does not
 // take a run that is missing for one that passed.
 func reportFailure(c *cobra.Command, err error) error {
-	if !failedRun(err) {
+	if !withoutVerdict(err) {
 		return nil
 	}
 	name := c.CommandPath()
