@@ -67,6 +67,12 @@ test-kafka: kafka
 unit:
 	$(GO) test -short -timeout 5m ./...
 
+# Every scenario by processes too, held against the simulator: about seven minutes.
+.PHONY: scenarios
+scenarios:
+	scripts/ensure-zookeeper
+	STALEMATE_SCENARIOS=1 $(GO) test -timeout 30m -run BothWorlds -v ./scenarios
+
 # A hundred clusters of processes, started and stopped: about four minutes.
 cycles:
 	STALEMATE_CYCLES=100 $(GO) test -timeout 30m -run LeavesNothing -v ./systems/processes
@@ -111,4 +117,4 @@ clean:
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
-	@echo "make build, compare, unit, test-browser, kafka, test-kafka, cycles, endurance, bench, lint, fuzz, mutants, guards, clean"
+	@echo "make build, compare, scenarios, unit, test-browser, kafka, test-kafka, cycles, endurance, bench, lint, fuzz, mutants, guards, clean"
