@@ -239,6 +239,9 @@ func checkRun(ctx context.Context, run *histories.Run, o checker.Options) (*chec
 	if err != nil {
 		return nil, err
 	}
+	if run.Info.Deployment == "connect" && run.Info.Model == "leadership" {
+		v.Warnings = append(v.Warnings, connectAbout)
+	}
 	if finished {
 		v.Warnings = append(v.Warnings, "the run ended before its history was complete; it was completed by what the nodes left on their disks")
 	}

@@ -4,12 +4,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/stalemate-io/stalemate/checker"
+	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/internal/live"
 )
 
 // document is a Markdown file: its text and the code in it, line by line.
@@ -238,6 +243,68 @@ func TestLinksInDocumentsLeadSomewhere(t *testing.T) {
 	}
 	if links == 0 {
 		t.Error("no link was found in the documents")
+	}
+}
+
+// fieldsOf gives the names of all fields in the JSON of a type.
+func fieldsOf(x reflect.Type, seen map[reflect.Type]bool, found map[string]bool) {
+	for x.Kind() == reflect.Pointer || x.Kind() == reflect.Slice || x.Kind() == reflect.Map {
+		x = x.Elem()
+	}
+	if x.Kind() != reflect.Struct || seen[x] {
+		return
+	}
+	seen[x] = true
+	for f := range x.Fields() {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
+			found[name] = true
+			fieldsOf(f.Type, seen, found)
+		}
+	}
+}
+
+func TestDocumentsNameEveryFieldAndFile(t *testing.T) {
+	told := map[string]string{}
+	for _, d := range documents(t) {
+		told[d.path] = d.text
+	}
+	need := func(document, what, name string) {
+		t.Helper()
+		if !strings.Contains(told[document], "`"+name+"`") {
+			t.Errorf("%s does not tell of the %s `%s`", document, what, name)
+		}
+	}
+	fields := map[string]bool{}
+	fieldsOf(reflect.TypeFor[checker.Verdict](), map[reflect.Type]bool{}, fields)
+	if !fields["with_log"] || !fields["p99"] {
+		t.Fatal("fields of a verdict are missing: ", fields)
+	}
+	for name := range fields {
+		need("docs/verdict.md", "field", name)
+	}
+	for _, level := range checker.Levels() {
+		need("docs/verdict.md", "level", string(level))
+	}
+	for _, model := range checker.Models() {
+		need("docs/histories.md", "model", model)
+	}
+	for _, f := range reportFormats {
+		need("docs/histories.md", "file", f.file)
+	}
+
+	store := t.TempDir()
+	if out, code := stalemate(t, "", "run", "push", "--time", "1s", "--settle", "1s", "--store", store); code != exitHolds {
+		t.Fatalf("exit code %d: %s", code, out)
+	}
+	left, err := os.ReadDir(filepath.Join(store, "latest"))
+	if err != nil || len(left) == 0 {
+		t.Fatal("the run left nothing: ", err)
+	}
+	for _, file := range left {
+		need("docs/histories.md", "file", file.Name())
+	}
+	for _, file := range []string{histories.RunFile, histories.HistoryFile, histories.LogFile, histories.VerdictFile, live.BeginningFile, live.ClientsFile} {
+		need("docs/histories.md", "file", file)
 	}
 }
 

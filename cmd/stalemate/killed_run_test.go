@@ -109,7 +109,7 @@ func TestFoldersOfRunsThatCannotBeCompleted(t *testing.T) {
 	}{
 		{"nothing was recorded", nil, histories.HistoryFile},
 		{"nobody knows when it began", map[string]string{live.ClientsFile: "{}\n"}, live.BeginningFile},
-		{"the beginning is of nothing known", map[string]string{live.ClientsFile: "{}\n", live.BeginningFile: "{}\n"}, "either toy or kafka"},
+		{"the beginning is of nothing known", map[string]string{live.ClientsFile: "{}\n", live.BeginningFile: "{}\n"}, "expected one of toy, kafka and remote"},
 		{
 			"the nodes' disks are gone",
 			map[string]string{live.ClientsFile: "{}\n", live.BeginningFile: `{"start":{"mono":1,"wall":"2026-01-01T00:00:00Z"},"toy":{"system":"push","controllers":1,"brokers":1,"partitions":1}}`},

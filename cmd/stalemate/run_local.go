@@ -101,7 +101,7 @@ func (l *localRun) create() (*histories.Run, error) {
 		promises[path] = string(level)
 	}
 	return histories.CreateRun(f.store, histories.RunInfo{
-		Name: l.name, System: t.System, Deployment: "local", Seed: int64(t.Seed), Model: "leadership", Promises: promises,
+		Name: l.name, System: t.System, Deployment: f.on, Seed: int64(t.Seed), Model: "leadership", Promises: promises,
 		Settings: map[string]string{
 			"faults": f.faults, "fault-for": f.faultFor.String(), "fault-every": f.faultEvery.String(),
 			"controllers": fmt.Sprint(t.Controllers), "brokers": fmt.Sprint(t.Brokers),
@@ -147,16 +147,23 @@ func (l *localRun) drive(ctx context.Context) (err error) {
 }
 
 // record does the experiment.
-func (l *localRun) record(ctx context.Context, cluster *live.System, saw io.Writer) (err error) {
-	t, s := &l.flags.trial, cluster.Options().Settings
+func (l *localRun) record(ctx context.Context, cluster *live.System, saw io.Writer) error {
+	s := cluster.Options().Settings
+	w := live.Leadership{Brokers: s.BrokerIDs(), Controllers: s.ControllerIDs(), Partitions: s.Topic(), Paths: s.Paths()}
+	return l.experiment(ctx, cluster, w, live.Beginning{Toy: &s}, saw)
+}
+
+// experiment has clients work on a cluster.
+func (l *localRun) experiment(ctx context.Context, cluster live.Cluster, w live.Leadership, b live.Beginning, saw io.Writer) (err error) {
+	t := &l.flags.trial
+	w.Clients, w.Think = t.Clients, t.Think
 	x := &live.Experiment{
-		Cluster: cluster,
-		Workload: live.Leadership{
-			Brokers: s.BrokerIDs(), Controllers: s.ControllerIDs(), Partitions: s.Topic(), Paths: s.Paths(),
-			Clients: t.Clients, Think: t.Think,
-		},
+		Cluster: cluster, Workload: w,
 		Load: t.Load, Settle: t.Settle, Windows: l.windows, Healthy: localHealthy, Seed: t.Seed, Watch: l.report.fault,
-		Began: func(start live.Moment) error { return live.Beginning{Start: start, Toy: &s}.Keep(l.run) },
+		Began: func(start live.Moment) error {
+			b.Start = start
+			return b.Keep(l.run)
+		},
 	}
 	watching := make(chan struct{})
 	watched := make(chan struct{})

@@ -26,6 +26,8 @@ type simFlags struct {
 	store   string
 	json    bool
 
+	nodes string // of a cluster that runs already
+
 	// Of processes only.
 	faults               string
 	faultFor, faultEvery time.Duration
@@ -44,14 +46,17 @@ Three controllers, five brokers, twelve partitions and twenty clients are
 simulated in virtual time: the same seed gives the same history, byte for byte.
 With --on local they run in real time, each node a process of its own that is
 killed, paused and cut off for real; --trouble is of the simulator, --faults of
-processes. Clients move leaders and ask who leads; what the system itself
+processes. With --on connect clients visit a cluster of stalemate node that somebody
+else runs, whose topic t has --partitions partitions; nothing is broken there, and
+what it committed is known only by what clients are told. Clients move leaders and ask who leads; what the system itself
 committed is merged into the history afterwards.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	t := &f.trial
 	fs := c.Flags()
-	fs.StringVar(&f.on, "on", "sim", "where to run: sim, or local for processes of this machine")
+	fs.StringVar(&f.on, "on", "sim", "where to run: sim, local for processes of this machine, or connect for a cluster that runs already")
+	fs.StringVar(&f.nodes, "nodes", "", "with --on connect, where each node is reached: c1=host:9001,b1=host:9092,…")
 	fs.StringVar(&t.Workload, "workload", toys.Leadership, "what clients do: leadership (move leaders, ask who leads), or data (produce, fetch; in the simulator)")
 	fs.StringVar(&f.trouble, "trouble", "storm", "what happens to a simulated cluster: none, "+familyNames())
 	fs.StringVar(&f.faults, "faults", "kill,pause,cut", "what happens to processes, with commas: none, "+strings.Join(nemesis.Names(), ", ")+
@@ -80,8 +85,10 @@ func (f *simFlags) run(c *cobra.Command) error {
 			return fmt.Errorf("--workload %s --on local: expected leadership; other workloads run in the simulator", f.trial.Workload)
 		}
 		return f.runLocal(c)
+	case "connect":
+		return f.runConnect(c)
 	default:
-		return fmt.Errorf("--on %s: expected sim or local", f.on)
+		return fmt.Errorf("--on %s: expected sim, local or connect", f.on)
 	}
 	t := f.trial
 	t.Warmup, t.Trace = 6*time.Second, true

@@ -30,13 +30,9 @@ func FromKraft(changes []kraft.Change, start time.Duration) []leadership.Change 
 // writes the whole history. One that ends before its time, because what the clients
 // saw does, is written without what ends a history.
 func Complete(saw io.Reader, truth []leadership.Change, history io.Writer) ([]histories.Event, error) {
-	var events []histories.Event
-	summary, err := histories.ReadEvents(saw, histories.ReadOptions{Format: histories.JSONL}, func(e *histories.Event) error {
-		events = append(events, *e)
-		return nil
-	})
+	events, summary, err := readClients(saw)
 	if err != nil {
-		return nil, fmt.Errorf("what clients saw: %w", err)
+		return nil, err
 	}
 	events = leadership.Merge(events, truth)
 	w, err := histories.NewWriter(history, histories.JSONL)
@@ -52,6 +48,18 @@ func Complete(saw io.Reader, truth []leadership.Change, history io.Writer) ([]hi
 		return events, w.Leave()
 	}
 	return events, w.Close()
+}
+
+// readClients reads what clients saw.
+func readClients(saw io.Reader) (events []histories.Event, summary histories.Summary, err error) {
+	summary, err = histories.ReadEvents(saw, histories.ReadOptions{Format: histories.JSONL}, func(e *histories.Event) error {
+		events = append(events, *e)
+		return nil
+	})
+	if err != nil {
+		err = fmt.Errorf("what clients saw: %w", err)
+	}
+	return events, summary, err
 }
 
 // Notes gives a trace in the form in which causes are looked for, with times since

@@ -2,7 +2,7 @@ package live
 
 import (
 	"encoding/json"
-	"fmt"
+	"errors"
 	"os"
 	"path/filepath"
 	"time"
@@ -38,12 +38,25 @@ func Now() Moment { return Moment{tcp.Now(), time.Now().Round(0)} }
 // At gives what tcp.Now was at a time of the wall clock.
 func (m Moment) At(t time.Time) time.Duration { return m.Mono + t.Sub(m.Wall) }
 
-// Beginning says of a history when it began and what system it is about: a toy, or
-// a real Kafka.
+// Beginning says of a history when it began and what system it is about: a toy, a
+// real Kafka, or one that somebody else runs, of which no more is known than what
+// clients see.
 type Beginning struct {
-	Start Moment              `json:"start"`
-	Toy   *processes.Settings `json:"toy,omitempty"`
-	Kafka *kafka.Options      `json:"kafka,omitempty"`
+	Start  Moment              `json:"start"`
+	Toy    *processes.Settings `json:"toy,omitempty"`
+	Kafka  *kafka.Options      `json:"kafka,omitempty"`
+	Remote bool                `json:"remote,omitempty"`
+}
+
+// one says whether there is exactly one system.
+func (b *Beginning) one() bool {
+	n := 0
+	for _, there := range []bool{b.Toy != nil, b.Kafka != nil, b.Remote} {
+		if there {
+			n++
+		}
+	}
+	return n == 1
 }
 
 // Keep puts the beginning into the folder of its run.
@@ -62,8 +75,8 @@ func ReadBeginning(run *histories.Run) (b Beginning, err error) {
 		return b, err
 	}
 	err = json.Unmarshal(text, &b)
-	if err == nil && (b.Toy == nil) == (b.Kafka == nil) {
-		err = fmt.Errorf("expected either toy or kafka")
+	if err == nil && !b.one() {
+		err = errors.New("expected one of toy, kafka and remote")
 	}
 	if err != nil {
 		return b, &histories.InputError{File: run.Path(BeginningFile), Message: "expected the JSON of a beginning: " + err.Error()}

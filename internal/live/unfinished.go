@@ -78,11 +78,26 @@ func Finish(ctx context.Context, run *histories.Run) (bool, error) {
 	return true, nil
 }
 
+// Observed gives the changes that the clients of a run saw, see
+// leadership.Observed.
+func Observed(run *histories.Run) (changes []leadership.Change, err error) {
+	saw, err := os.Open(run.Path(ClientsFile))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, saw.Close()) }()
+	events, _, err := readClients(saw)
+	return leadership.Observed(events), err
+}
+
 // leftTruth reads what the system of a run committed from what it left.
 func leftTruth(ctx context.Context, run *histories.Run) ([]leadership.Change, error) {
 	b, err := ReadBeginning(run)
 	if err != nil {
 		return nil, err
+	}
+	if b.Remote {
+		return Observed(run)
 	}
 	if b.Toy != nil {
 		truth, _, err := Truth(processes.Remains{Settings: *b.Toy, Dir: run.Path(NodesDir)}, b.Start)

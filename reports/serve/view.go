@@ -107,7 +107,10 @@ func took(i histories.RunInfo) string {
 		return "" // not yet, or never told
 	}
 	d := i.Ended.Sub(i.Started)
-	if d < 10*time.Second {
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < 10*time.Second:
 		return d.Round(100 * time.Millisecond).String()
 	}
 	return d.Round(time.Second).String()

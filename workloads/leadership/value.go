@@ -2,6 +2,7 @@ package leadership
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/stalemate-io/stalemate/histories"
 	"github.com/stalemate-io/stalemate/systems/protocol"
@@ -18,4 +19,18 @@ func Text(leader, epoch int32) string {
 		who = "b" + strconv.Itoa(int(leader))
 	}
 	return who + "/" + strconv.Itoa(int(epoch))
+}
+
+// ParseText is the inverse of Text.
+func ParseText(text string) (leader, epoch int32, ok bool) {
+	who, number, found := strings.Cut(text, "/")
+	e, err := strconv.ParseInt(number, 10, 32)
+	if !found || err != nil {
+		return 0, 0, false
+	}
+	if who == "none" {
+		return protocol.NoLeader, int32(e), true
+	}
+	n, err := strconv.ParseInt(strings.TrimPrefix(who, "b"), 10, 32)
+	return int32(n), int32(e), err == nil && strings.HasPrefix(who, "b")
 }
