@@ -81,7 +81,7 @@ func defaultCluster(t testing.TB, system string, config sim.Config) *sim.World {
 	case "push":
 		config.Store = &sim.StoreConfig{SessionTimeout: 6 * time.Second}
 		w = sim.New(config)
-		must(push.Add(w, push.Cluster(3, 5, 12)))
+		must(push.Add(w, w.Store().Get, push.Cluster(3, 5, 12)))
 	case "kraft":
 		w = sim.New(config)
 		cfg := kraft.Cluster(3, 5, 12)
