@@ -88,7 +88,7 @@ bench: build
 	$(GO) run ./internal/bench
 
 lint:
-	@unformatted=$$(gofmt -l cmd checker histories internal nemesis reports systems workloads); \
+	@unformatted=$$(gofmt -l cmd checker histories internal nemesis policy reports systems workloads); \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
