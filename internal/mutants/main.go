@@ -1,10 +1,11 @@
 // Command mutants shows how well the tests of a package watch its rules. It
 // turns each comparison of the given files round, moves each boundary and drops
-// each rule, one change at a time, runs the package's tests on the changed
-// source (through -overlay, so that nothing on disk changes) and counts which
-// changes were caught.
+// each rule, one change at a time, runs the package's tests on it and counts
+// which changes were caught. All changes of a file are compiled into one test
+// binary (through -overlay, so that nothing on disk changes), which an
+// environment variable tells the one to make.
 //
-//	go run ./internal/mutants [-run regexp] [-v] [-timeout 30s] [-equivalent file] [checker/zone.go ...]
+//	go run ./internal/mutants [-run regexp] [-v] [-timeout 10s] [-equivalent file] [checker/zone.go ...]
 //
 // Two mutants are tried at a time, first with few random histories and, where
 // they survive, with more.
@@ -33,7 +34,7 @@ var defaults = []string{
 
 func main() {
 	run := flag.String("run", "", "tests to run, as for go test -run; by default those that watch the file")
-	timeout := flag.Duration("timeout", 30*time.Second, "least time for the tests of one mutant, longer where the tests on the unchanged source are slow; one that hangs is caught")
+	timeout := flag.Duration("timeout", 10*time.Second, "least time for the tests of one mutant, longer where the tests on the unchanged source are slow; one that hangs is caught")
 	list := flag.String("equivalent", "internal/mutants/equivalent.txt", "file of mutants known to be equivalent")
 	verbose := flag.Bool("v", false, "name every mutant, not the survivors alone")
 	flag.Parse()
@@ -97,7 +98,7 @@ func mutate(files []string, run string, timeout time.Duration, list string, verb
 // registers only, so that the other models need not run for them.
 func tests(file, run string) string {
 	name := filepath.Base(file)
-	oracle := "EveryOrder|Definition|Itself|Improves|Certain|Least|Decided|Anomalies|Levels|Verdict|Sets|Converge|Paths|Timeline|Sessions|Stale"
+	oracle := "EveryOrder|Definition|Itself|Improves|Certain|Least|Decided|Anomalies|Levels|VerdictAgrees|AStaleRead|Sets|Converge|Paths|Timeline|Sessions|Stale"
 	switch {
 	case run != "":
 		return run

@@ -9,13 +9,12 @@ import (
 	"strings"
 )
 
-// mutant is one change of one source file.
+// mutant is one change of one source file. Mutants of a file are numbered from
+// 1 in order of appearance; number 0 is the original.
 type mutant struct {
 	file     string
 	function string // that it is in
 	line     int
-	start    int // byte offsets of what is replaced
-	end      int
 	old, new string
 }
 
@@ -25,13 +24,6 @@ func (m *mutant) name() string {
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// apply gives the changed source.
-func (m *mutant) apply(source []byte) []byte {
-	out := append([]byte{}, source[:m.start]...)
-	out = append(out, m.new...)
-	return append(out, source[m.end:]...)
-}
 
 // opposite is each comparison turned round.
 var opposite = map[token.Token]string{
@@ -44,45 +36,111 @@ var neighbour = map[token.Token]string{
 	token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">",
 }
 
-// mutants lists the mutants of a file: each comparison turned round and, for
+// source is a file with all its mutants.
+type source struct {
+	text    string
+	set     *token.FileSet
+	tree    *ast.File
+	mutants []mutant
+	// By node, the number of the mutant that drops the rule whose condition it
+	// is, and those that have another operator.
+	dropped  map[ast.Expr]int
+	replaced map[ast.Expr][]replacement
+}
+
+type replacement struct {
+	operator string
+	mutant   int
+}
+
+// readSource lists the mutants of a file: each comparison turned round and, for
 // orderings, moved by one; each rule (the body of an if without else) dropped.
-func mutants(file string) ([]mutant, []byte, error) {
-	source, err := os.ReadFile(file)
+func readSource(file string) (*source, error) {
+	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, file, source, parser.SkipObjectResolution)
-	if err != nil {
-		return nil, nil, err
+	s := &source{text: string(text), set: token.NewFileSet(), dropped: map[ast.Expr]int{}, replaced: map[ast.Expr][]replacement{}}
+	if s.tree, err = parser.ParseFile(s.set, file, text, parser.SkipObjectResolution); err != nil {
+		return nil, err
 	}
-	var out []mutant
 	function := ""
-	add := func(from, to token.Pos, text string) {
-		a, b := set.Position(from), set.Position(to)
-		out = append(out, mutant{file, function, a.Line, a.Offset, b.Offset, string(source[a.Offset:b.Offset]), text})
+	add := func(n ast.Node, text string) int {
+		s.mutants = append(s.mutants, mutant{file, function, s.set.Position(n.Pos()).Line, s.of(n), text})
+		return len(s.mutants)
 	}
-	ast.Inspect(tree, func(n ast.Node) bool {
+	ast.Inspect(s.tree, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
 			function = n.Name.Name
 		case *ast.BinaryExpr:
-			left, right := text(source, set, n.X), text(source, set, n.Y)
 			for _, table := range []map[token.Token]string{opposite, neighbour} {
 				if op, ok := table[n.Op]; ok {
-					add(n.Pos(), n.End(), left+" "+op+" "+right)
+					number := add(n, s.of(n.X)+" "+op+" "+s.of(n.Y))
+					s.replaced[n] = append(s.replaced[n], replacement{op, number})
 				}
 			}
 		case *ast.IfStmt:
-			cond := text(source, set, n.Cond)
-			add(n.Cond.Pos(), n.Cond.End(), "("+cond+") && false")
+			s.dropped[n.Cond] = add(n.Cond, "("+s.of(n.Cond)+") && false")
 		}
 		return true
 	})
-	return out, source, nil
+	return s, nil
 }
 
-// text is the source of a node.
-func text(source []byte, set *token.FileSet, n ast.Node) string {
-	return string(source[set.Position(n.Pos()).Offset:set.Position(n.End()).Offset])
+// of is the source of a node.
+func (s *source) of(n ast.Node) string { return s.text[s.offset(n.Pos()):s.offset(n.End())] }
+
+func (s *source) offset(p token.Pos) int { return s.set.Position(p).Offset }
+
+// chooser is the variable by which the changed source chooses its mutant when
+// it runs, so that all mutants of a file are compiled at once.
+const chooser = "mutantNumber"
+
+// all is the source with every mutant in it.
+func (s *source) all() string { return s.render(s.tree, 0, len(s.text)) }
+
+// render is the source of a node with the mutants below it, from one offset to
+// another.
+func (s *source) render(n ast.Node, from, to int) string {
+	var out strings.Builder
+	ast.Inspect(n, func(child ast.Node) bool {
+		e, ok := child.(ast.Expr)
+		if !ok || child == n || s.dropped[e] == 0 && s.replaced[e] == nil {
+			return true
+		}
+		out.WriteString(s.text[from:s.offset(e.Pos())])
+		out.WriteString(s.choice(e))
+		from = s.offset(e.End())
+		return false
+	})
+	out.WriteString(s.text[from:to])
+	return out.String()
+}
+
+// choice is an expression that is each of its mutants where that is chosen.
+func (s *source) choice(e ast.Expr) string {
+	text := ""
+	if b, ok := e.(*ast.BinaryExpr); ok && s.replaced[e] != nil {
+		left, right := s.operand(b.X), s.operand(b.Y)
+		text = "func() bool {"
+		for _, r := range s.replaced[e] {
+			text += fmt.Sprintf(" if %s == %d { return %s %s %s };", chooser, r.mutant, left, r.operator, right)
+		}
+		text += fmt.Sprintf(" return %s %s %s }()", left, b.Op, right)
+	} else {
+		text = s.render(e, s.offset(e.Pos()), s.offset(e.End()))
+	}
+	if number := s.dropped[e]; number != 0 {
+		text = fmt.Sprintf("(%s) && %s != %d", text, chooser, number)
+	}
+	return text
+}
+
+// operand is one side of a comparison.
+func (s *source) operand(e ast.Expr) string {
+	if s.replaced[e] != nil {
+		return s.choice(e)
+	}
+	return s.render(e, s.offset(e.Pos()), s.offset(e.End()))
 }

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"text/tabwriter"
@@ -17,53 +16,49 @@ import (
 
 // What became of a mutant.
 const (
-	survived       = "survived"
-	caught         = "caught"
-	doesNotCompile = "does not compile"
+	survived = "survived"
+	caught   = "caught"
 )
 
 // row is the count of one file.
 type row struct {
-	file                                         string
-	caught, equivalent, survived, doesNotCompile int
+	file                         string
+	caught, equivalent, survived int
 }
 
 // mutateFile tries every mutant of a file, two at a time, and names those that
 // survive.
 func mutateFile(file, run string, timeout time.Duration, dir string, known *equivalents, verbose bool) (row, error) {
 	r := row{file: file}
-	all, source, err := mutants(file)
+	s, err := readSource(file)
+	if err != nil {
+		return r, err
+	}
+	binary, err := s.build(file, dir)
 	if err != nil {
 		return r, err
 	}
 	began := time.Now()
-	switch result, err := try(&mutant{file: file}, source, dir, run, 10*timeout); {
-	case err != nil:
-		return r, err
-	case result != survived:
-		return r, fmt.Errorf("%s: the tests do not pass on the unchanged source (%s); make them pass first", file, result)
+	if try(binary, file, run, 0, 10*timeout) != survived {
+		return r, fmt.Errorf("%s: the tests do not pass on the unchanged source; make them pass first", file)
 	}
 	// On a slow machine the tests of what is right take long too.
 	timeout = max(timeout, 5*time.Since(began))
-	results, errs := make([]string, len(all)), make([]error, len(all))
+	results := make([]string, len(s.mutants))
 	var next, done atomic.Int64
 	var workers sync.WaitGroup
-	for worker := range 2 {
+	for range 2 {
 		workers.Go(func() {
-			mine := filepath.Join(dir, strconv.Itoa(worker))
-			for i := int(next.Add(1)) - 1; i < len(all); i = int(next.Add(1)) - 1 {
-				results[i], errs[i] = try(&all[i], source, mine, run, timeout)
-				fmt.Fprintf(os.Stderr, "\r%s: %d of %d ", file, done.Add(1), len(all))
+			for i := int(next.Add(1)) - 1; i < len(results); i = int(next.Add(1)) - 1 {
+				results[i] = try(binary, file, run, i+1, timeout)
+				fmt.Fprintf(os.Stderr, "\r%s: %d of %d ", file, done.Add(1), len(results))
 			}
 		})
 	}
 	workers.Wait()
 	fmt.Fprint(os.Stderr, "\r\033[K")
-	for i := range all {
-		m, result := &all[i], results[i]
-		if errs[i] != nil {
-			return r, fmt.Errorf("%s: %w", m.name(), errs[i])
-		}
+	for i, result := range results {
+		m := &s.mutants[i]
 		_, listed := known.argument[m.name()]
 		known.met[m.name()] = known.met[m.name()] || listed
 		switch {
@@ -72,8 +67,6 @@ func mutateFile(file, run string, timeout time.Duration, dir string, known *equi
 			r.equivalent++
 		case result == survived:
 			r.survived++
-		case result == doesNotCompile:
-			r.doesNotCompile++
 		default:
 			r.caught++
 		}
@@ -84,50 +77,52 @@ func mutateFile(file, run string, timeout time.Duration, dir string, known *equi
 	return r, nil
 }
 
-// try runs the tests on one mutant.
-func try(m *mutant, source []byte, dir, run string, timeout time.Duration) (string, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
-	changed := filepath.Join(dir, "mutant.go")
-	if err := os.WriteFile(changed, m.apply(source), 0o600); err != nil {
-		return "", err
-	}
-	original, err := filepath.Abs(m.file)
+// build compiles the tests of a file's package with all mutants of the file.
+func (s *source) build(file, dir string) (binary string, err error) {
+	original, err := filepath.Abs(file)
 	if err != nil {
 		return "", err
 	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
+	choose := fmt.Sprintf("package %s\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar %s, _ = strconv.Atoi(os.Getenv(%q))\n",
+		s.tree.Name.Name, chooser, environment)
+	changed, chosen, overlay := filepath.Join(dir, "mutants.go"), filepath.Join(dir, "choose.go"), filepath.Join(dir, "overlay.json")
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {
+		original: changed,
+		filepath.Join(filepath.Dir(original), "mutant_number.go"): chosen,
+	}})
 	if err != nil {
 		return "", err
 	}
-	overlayFile := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(overlayFile, overlay, 0o600); err != nil {
-		return "", err
+	for name, text := range map[string]string{changed: s.all(), chosen: choose, overlay: string(replace)} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			return "", err
+		}
 	}
-	binary := filepath.Join(dir, "mutant.test")
-	pkg := "./" + filepath.Dir(m.file)
-	build := exec.Command("go", "test", "-vet=off", "-ldflags=-s -w", "-overlay", overlayFile, "-c", "-o", binary, pkg)
+	binary = filepath.Join(dir, "mutants.test")
+	build := exec.Command("go", "test", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-c", "-o", binary, "./"+filepath.Dir(file))
 	if out, err := build.CombinedOutput(); err != nil {
-		// Only what the compiler says of the mutant itself is the mutant's fault.
-		if strings.Contains(string(out), filepath.Base(m.file)+":") || strings.Contains(string(out), "mutant.go:") {
-			return doesNotCompile, nil
-		}
-		return "", fmt.Errorf("%w: %s", err, out)
+		return "", fmt.Errorf("%s: %w: %s", file, err, out)
 	}
-	for _, histories := range []string{"200", "1500"} {
-		test := exec.Command(binary, "-test.run", run, "-test.failfast", "-test.short", "-test.timeout", timeout.String())
-		test.Dir = filepath.Dir(m.file)
-		test.Env = append(os.Environ(), "STALEMATE_FUZZ_HISTORIES="+histories)
-		if err := test.Run(); err != nil {
-			return caught, nil
-		}
-	}
-	return survived, nil
+	return binary, nil
 }
 
-// printTable prints a row for each file and their sum. What does not compile is
-// no mutant.
+// environment is the variable that chooses a mutant by its number.
+const environment = "STALEMATE_MUTANT"
+
+// try runs the tests on one mutant.
+func try(binary, file, run string, number int, timeout time.Duration) string {
+	for _, histories := range []string{"200", "1500"} {
+		test := exec.Command(binary, "-test.run", run, "-test.failfast", "-test.short", "-test.timeout", timeout.String())
+		test.Dir = filepath.Dir(file)
+		test.Env = append(os.Environ(), "STALEMATE_FUZZ_HISTORIES="+histories, environment+"="+strconv.Itoa(number))
+		if err := test.Run(); err != nil {
+			return caught
+		}
+	}
+	return survived
+}
+
+// printTable prints a row for each file and their sum.
 func printTable(w io.Writer, rows []row) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "mutants\tkilled\tequivalent\tsurvived\t  file")
