@@ -18,7 +18,7 @@ func newNode() *cobra.Command {
 		Long: fmt.Sprintf(`node runs one node of a toy system until it is terminated: a %s.
 It speaks Kafka's protocol on the address in its configuration, a JSON file with
 
-  self        the node's name, c1, c2, … for a controller, b1, b2, … for a broker
+  self        the node's name: c1, c2, … for controllers, b1, b2, … for brokers
   cluster     system, controllers, brokers, partitions, session_timeout (ns),
               guards_off and guards_on, the same for all nodes
   listen      the host:port where it is reached

@@ -38,5 +38,6 @@ failed, 254 bad usage or bad input.`,
 		newDoctor(),
 		newVersion(),
 	)
+	arrange(root)
 	return root
 }
