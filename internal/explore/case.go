@@ -88,6 +88,7 @@ func (c *Case) Replay(ctx context.Context) (*Outcome, *Difference, error) {
 //	controllers 3             what the cluster is made of, likewise brokers and
 //	                          partitions
 //	seed 17                   decides everything that is left to chance
+//	hurried                   short time-outs and a slow network, see toys.Config
 //	off GUARD...              guards that are switched off; on switches them on
 //	require PATH LEVEL        what a read path is held to
 //	fault FAULT               in the words of package sim
@@ -114,6 +115,9 @@ func (c *Case) String() string {
 	line("brokers", c.Brokers)
 	line("partitions", c.Partitions)
 	line("seed", c.Seed)
+	if c.Hurried {
+		line("hurried")
+	}
 	for _, l := range []struct {
 		verb  string
 		names []string
@@ -214,6 +218,10 @@ func (c *Case) line(verb, rest string, again bool) (err error) {
 		if c.Seed, err = strconv.ParseUint(rest, 10, 64); err != nil {
 			return fmt.Errorf("seed %q; expected a whole number", rest)
 		}
+	case "hurried":
+		if c.Hurried = rest == ""; !c.Hurried {
+			return fmt.Errorf("hurried %s; expected nothing behind it", rest)
+		}
 	case "off":
 		c.Off = strings.Fields(rest)
 	case "on":
@@ -227,7 +235,7 @@ func (c *Case) line(verb, rest string, again bool) (err error) {
 	case "history":
 		c.Digest = rest
 	default:
-		return fmt.Errorf("no line begins with %q; expected about, system, controllers, brokers, partitions, seed, off, on, require, fault, op, heal, final, end, expect or history", verb)
+		return fmt.Errorf("no line begins with %q; expected about, system, controllers, brokers, partitions, seed, hurried, off, on, require, fault, op, heal, final, end, expect or history", verb)
 	}
 	return err
 }

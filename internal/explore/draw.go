@@ -39,6 +39,8 @@ func (s *Search) draw(ctx context.Context, seed uint64, trace bool) (*Plan, *Out
 		Seed: seed, Off: s.Off, On: s.On, Require: s.Require,
 		Heal: heal, Final: heal + settle, End: heal + settle + after,
 	}
+	r := rand.New(rand.NewPCG(seed, 0x6578706c6f7265))
+	p.Hurried = s.System == "kraft" && r.IntN(4) == 0
 	k, err := toys.New(p.config(trace))
 	if err != nil {
 		return nil, nil, err
@@ -54,7 +56,7 @@ func (s *Search) draw(ctx context.Context, seed uint64, trace bool) (*Plan, *Out
 		return nil, nil, err
 	}
 	clients = append(clients, leadership.NewFinalClients(o, record)...)
-	p.Faults = faults(k, seed)
+	p.Faults = faults(k, r)
 	out, err := p.play(ctx, k, clients)
 	return p, out, err
 }
@@ -73,18 +75,20 @@ var targets = map[string]struct{ messages, notes []string }{
 
 // faults draws a schedule: one run in three has trouble of a family that is known
 // to be rewarding, the others anything out of all kinds of faults, among them
-// such as strike whoever is in charge at the moment.
-func faults(k *toys.Cluster, seed uint64) []sim.Fault {
-	const from, until = warmup, warmup + load
-	r := rand.New(rand.NewPCG(seed, 0x6578706c6f7265))
+// such as strike whoever is in charge at the moment. Where elections are quick,
+// so are the faults of those who elect.
+func faults(k *toys.Cluster, r *rand.Rand) []sim.Fault {
+	seed := k.Config.Seed
+	if k.Config.Hurried {
+		return elections(k, r)
+	}
 	if r.IntN(3) == 0 {
-		families := toys.Families()
-		return families[r.IntN(len(families))].Schedule(k, from, until)
+		return family(k, r)
 	}
 	t := targets[k.Config.System]
 	p := sim.Profile{
 		Nodes:    slices.Concat(k.Controllers, k.Brokers, []node.ID{"@controller", "@controller"}),
-		Messages: t.messages, Notes: t.notes, From: from, Until: until,
+		Messages: t.messages, Notes: t.notes, From: warmup, Until: warmup + load,
 		Every: time.Duration(300+r.IntN(1500)) * time.Millisecond,
 		For:   time.Duration(500+r.IntN(6000)) * time.Millisecond,
 	}
@@ -92,4 +96,33 @@ func faults(k *toys.Cluster, seed uint64) []sim.Fault {
 		p.Servers = k.Store().Servers()
 	}
 	return p.Schedule(seed)
+}
+
+// family draws the faults of one family. Families count on longer runs than ours,
+// so they may begin before the load does, and what comes too late is left out.
+func family(k *toys.Cluster, r *rand.Rand) []sim.Fault {
+	all := toys.Families()
+	drawn := all[r.IntN(len(all))].Schedule(k, warmup/3, warmup+2*load)
+	return slices.DeleteFunc(drawn, func(f sim.Fault) bool { return f.At >= warmup+load })
+}
+
+// elections draws faults of those who elect, many and short; in every other run
+// they only crash, which is hardest on what they must not forget.
+func elections(k *toys.Cluster, r *rand.Rand) []sim.Fault {
+	p := sim.Profile{
+		Kinds: []string{"kill-node"}, Nodes: k.Controllers, Notes: []string{"candidate", "voted", "leading", "appended", "truncated"},
+		From: warmup, Until: warmup + load,
+		Every: time.Duration(50+r.IntN(100)) * time.Millisecond, For: time.Duration(100+r.IntN(200)) * time.Millisecond,
+	}
+	if r.IntN(2) == 0 {
+		p.Kinds = append(p.Kinds, "pause-node", "isolate-node", "cut-one-way")
+		p.For *= 3
+	}
+	drawn := p.Schedule(k.Config.Seed)
+	for _, id := range k.Controllers {
+		drawn = append(drawn,
+			sim.Fault{At: warmup, For: load, Kind: "lose", Nodes: []node.ID{id}, PerMille: 5},
+			sim.Fault{At: warmup, For: load, Kind: "duplicate", Nodes: []node.ID{id}, PerMille: 20})
+	}
+	return drawn
 }

@@ -106,16 +106,30 @@ func breaks(kind string, promise checker.Level) bool {
 	return promise == checker.Linearizable || promise == checker.OrderedLag
 }
 
-var (
-	names   = regexp.MustCompile(`\b[bcsx]?[0-9]+\b|\bt-[0-9]+\b`)
-	moments = regexp.MustCompile(`^at [^ ]+: `)
-)
+// general tells an invariant that broke in general terms: names and numbers are
+// left out, and of "log matching: …" what follows.
+func general(err error) string {
+	text := strings.TrimPrefix(err.Error(), "at ")
+	_, text, _ = strings.Cut(text, ": ")
+	text = names.ReplaceAllString(text, "…")
+	for strings.HasPrefix(text, "…") {
+		// As in "c1 has stopped: c1 in epoch 7: two leaders in one epoch: …".
+		_, rest, more := strings.Cut(text, ": ")
+		if !more {
+			break
+		}
+		text = rest
+	}
+	text, _, _ = strings.Cut(text, ":")
+	return text
+}
+
+var names = regexp.MustCompile(`\bt-[0-9]+\b|\b[bcsx]?[0-9]+\b`)
 
 // invariants lists what broke inside the system, which clients need not see.
 func invariants(k *toys.Cluster, audit *push.Audit) ([]Failure, error) {
 	if err := k.Broken(); err != nil {
-		text := names.ReplaceAllString(moments.ReplaceAllString(err.Error(), ""), "…")
-		return []Failure{{Inside, "invariant", text}}, nil
+		return []Failure{{Inside, "invariant", general(err)}}, nil
 	}
 	if audit == nil {
 		return nil, nil

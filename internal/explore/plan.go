@@ -25,6 +25,8 @@ type Plan struct {
 	System                           string
 	Controllers, Brokers, Partitions int
 	Seed                             uint64
+	// Hurried is as in toys.Config.
+	Hurried bool
 	// Off and On switch guards of the system by name.
 	Off, On []string
 	Faults  []sim.Fault
@@ -40,7 +42,8 @@ type Plan struct {
 // Outcome is what a plan came to.
 type Outcome struct {
 	Events []histories.Event
-	// Verdict is nil where the clients were told nothing.
+	// Verdict is nil where the clients were told nothing, or the metadata log
+	// broke an invariant.
 	Verdict *checker.Verdict
 	// Failures are what went wrong, each once; their causes are known only of
 	// runs with a trace.
@@ -51,7 +54,7 @@ type Outcome struct {
 func (p *Plan) config(trace bool) toys.Config {
 	return toys.Config{
 		System: p.System, Controllers: p.Controllers, Brokers: p.Brokers, Partitions: p.Partitions,
-		Seed: p.Seed, Off: p.Off, On: p.On, Trace: trace,
+		Seed: p.Seed, Hurried: p.Hurried, Off: p.Off, On: p.On, Trace: trace,
 	}
 }
 
@@ -93,14 +96,15 @@ func (p *Plan) play(ctx context.Context, k *toys.Cluster, clients []leadership.C
 	if err != nil {
 		return nil, fmt.Errorf("%s, seed %d: %w", p.System, p.Seed, err)
 	}
-	truth, err := k.Truth()
-	switch {
-	case err != nil && len(broken) == 0:
-		return nil, fmt.Errorf("%s, seed %d: %w", p.System, p.Seed, err)
-	case err != nil:
-		// A system that has broken its own invariants has no one truth.
+	if k.Broken() != nil {
+		// A log that has broken its own invariants tells no one truth, and
+		// whatever clients were told follows from that.
 		o.Events, o.Failures = k.History(), broken
 		return o, nil
+	}
+	truth, err := k.Truth()
+	if err != nil {
+		return nil, fmt.Errorf("%s, seed %d: %w", p.System, p.Seed, err)
 	}
 	o.Events = leadership.Merge(k.History(), truth)
 	if o.Verdict, err = p.judge(ctx, o.Events); err != nil {

@@ -25,6 +25,9 @@ type Config struct {
 	// Steady makes every delay the same, so that a story is the same at every
 	// seed.
 	Steady bool
+	// Hurried makes the time-outs of kraft's log short and its network slow, so
+	// that there are many elections with many records at stake. Push has none.
+	Hurried bool
 	// Trace keeps what happened to every message.
 	Trace bool
 	// SessionTimeout is after how much silence a controller or broker is taken
@@ -58,6 +61,9 @@ func New(c Config) (*Cluster, error) {
 	w := sim.Config{Seed: c.Seed, Trace: c.Trace}
 	if c.Steady {
 		w.Delay, w.Sync = sim.Constant(500*time.Microsecond), sim.Constant(time.Millisecond)
+	}
+	if c.Hurried {
+		w.Delay, w.Sync = sim.LogNormal(10*time.Millisecond, 1), sim.LogNormal(3*time.Millisecond, 1)
 	}
 	for p := range c.Partitions {
 		k.Partitions = append(k.Partitions, protocol.Partition{Topic: "t", Index: int32(p)})
@@ -114,6 +120,16 @@ func (k *Cluster) kraft(w sim.Config) error {
 	cfg := kraft.Cluster(c.Controllers, c.Brokers, c.Partitions)
 	cfg.SessionTimeout = c.SessionTimeout
 	cfg.HeartbeatInterval = c.SessionTimeout / 4
+	if c.Hurried {
+		cfg.MaxIdle = 20 * time.Millisecond
+		cfg.Raft.ElectionTimeout = 100 * time.Millisecond
+		cfg.Raft.FetchTimeout = 200 * time.Millisecond
+		cfg.Raft.FetchMaxWait = 50 * time.Millisecond
+		cfg.Raft.RequestTimeout = 100 * time.Millisecond
+		cfg.Raft.RetryBackoff = 10 * time.Millisecond
+		cfg.Raft.MaxElectionBackoff = 100 * time.Millisecond
+		cfg.Raft.MaxFetchBatches = 1
+	}
 	cfg.ReplicaLagTime = c.replicaLag()
 	if err := c.guards(&cfg.Guards); err != nil {
 		return err
