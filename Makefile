@@ -26,13 +26,13 @@ export RAPID_SEED ?= 1
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: kafka test-kafka endurance build compare demo test test-browser unit cycles bench lint fuzz mutants guards clean help
+.PHONY: images test-docker kafka test-kafka endurance build compare demo test test-browser unit cycles bench lint fuzz mutants guards clean help
 
 build: $(BIN)
 
 .PHONY: $(BIN)
 $(BIN):
-	$(GO) build -o $@ ./cmd/stalemate
+	CGO_ENABLED=0 $(GO) build -o $@ ./cmd/stalemate
 
 demo: build
 	scripts/ensure-zookeeper
@@ -55,6 +55,17 @@ test: build
 test-browser:
 	scripts/ensure-chromium
 	$(GO) test -run Browser ./reports/html ./reports/serve
+
+# An image of ZooKeeper for a Docker engine that reaches no registry, from the
+# packages of this machine.
+images:
+	scripts/ensure-zookeeper
+	scripts/zookeeper-image
+
+# Nodes as containers of the Docker engine that there is.
+test-docker: build
+	STALEMATE_DOCKER=1 $(GO) test -count 1 -timeout 10m ./systems/docker
+	STALEMATE_DOCKER=1 $(GO) test -count 1 -timeout 10m -run Contained ./systems/zookeeper
 
 # The jars of real Kafka, in both generations.
 kafka:
@@ -117,4 +128,4 @@ clean:
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
-	@echo "make build, compare, scenarios, unit, test-browser, kafka, test-kafka, cycles, endurance, bench, lint, fuzz, mutants, guards, clean"
+	@echo "make build, compare, scenarios, unit, test-browser, images, test-docker, kafka, test-kafka, cycles, endurance, bench, lint, fuzz, mutants, guards, clean"

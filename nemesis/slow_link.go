@@ -2,6 +2,7 @@ package nemesis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -15,7 +16,12 @@ type slowLink struct{ delay time.Duration }
 
 func (slowLink) Name() string { return "slow-link" }
 
-func (slowLink) Available(c systems.Cluster) error { return linksNeeded(2, c) }
+func (slowLink) Available(c systems.Cluster) error {
+	if _, ok := c.Links().(systems.CutOnly); ok {
+		return errors.New("the links of this deployment can be cut, not slowed; --on local can")
+	}
+	return linksNeeded(2, c)
+}
 
 func (f slowLink) Plan(ctx context.Context, c systems.Cluster, rng *rand.Rand) (Disruption, error) {
 	from, err := leader(ctx, c)

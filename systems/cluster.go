@@ -51,3 +51,9 @@ type Links interface {
 	// Heal makes the link whole again.
 	Heal(from, to string) error
 }
+
+// CutOnly is Links that can be cut and healed, neither delayed nor throttled.
+type CutOnly interface {
+	Links
+	CutOnly()
+}
