@@ -14,6 +14,16 @@ type peer struct{ quorum, election int }
 // of all servers as this one is to know them, by id from 1; its own are those it
 // binds.
 func configuration(o Options, dataDir string, clientPort int, peers []peer) string {
+	addresses := make([]string, len(peers))
+	for i, p := range peers {
+		addresses[i] = fmt.Sprintf("127.0.0.1:%d:%d", p.quorum, p.election)
+	}
+	return configurationAt(o, dataDir, "127.0.0.1", clientPort, addresses)
+}
+
+// configurationAt gives the text for a server that takes clients at an address of
+// its own, and knows the servers by theirs, host:quorum port:election port.
+func configurationAt(o Options, dataDir, client string, clientPort int, peers []string) string {
 	var b strings.Builder
 	line := func(key string, value any) { fmt.Fprintf(&b, "%s=%v\n", key, value) }
 	line("tickTime", o.TickTime.Milliseconds())
@@ -21,7 +31,7 @@ func configuration(o Options, dataDir string, clientPort int, peers []peer) stri
 	line("syncLimit", o.SyncLimit)
 	// The file is a Java properties file, in which a backslash escapes.
 	line("dataDir", strings.ReplaceAll(filepath.ToSlash(dataDir), `\`, `\\`))
-	line("clientPortAddress", "127.0.0.1")
+	line("clientPortAddress", client)
 	line("clientPort", clientPort)
 	// By default a server takes 60 connections from one address: fewer than
 	// the clients of one run, all from here.
@@ -34,7 +44,7 @@ func configuration(o Options, dataDir string, clientPort int, peers []peer) stri
 	line("admin.enableServer", false)
 	if len(peers) > 1 {
 		for i, p := range peers {
-			line(fmt.Sprintf("server.%d", i+1), fmt.Sprintf("127.0.0.1:%d:%d", p.quorum, p.election))
+			line(fmt.Sprintf("server.%d", i+1), p)
 		}
 	}
 	return b.String()

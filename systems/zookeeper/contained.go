@@ -1,0 +1,315 @@
+package zookeeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/stalemate-io/stalemate/systems"
+	"github.com/stalemate-io/stalemate/systems/docker"
+)
+
+// Images of ZooKeeper. All are told what to do in the way of the official one: by
+// /conf/zoo.cfg and by the environment; their data are in /data.
+const (
+	OfficialImage = "zookeeper:3.9"
+	// LocalImage is what make images builds where no registry answers.
+	LocalImage = "stalemate-zookeeper"
+)
+
+// The ports of a server in a container, and the folder of its data there.
+const (
+	containedClient   = 2181
+	containedQuorum   = 2888
+	containedElection = 3888
+	containedData     = "/data"
+)
+
+// Contained is a ZooKeeper ensemble whose servers are containers.
+type Contained struct {
+	options Options
+	image   string
+	engine  *docker.Engine
+	space   *docker.Space
+	names   []string
+	servers map[string]*contained
+	version string
+
+	once   sync.Once
+	closed error
+}
+
+var _ systems.Cluster = (*Contained)(nil)
+
+// contained is a server in a container.
+type contained struct {
+	name string
+	dir  string
+	host *docker.Host
+	*docker.Member
+}
+
+// containedTimeout bounds a launch whose context does not, without the pulling of
+// images.
+const containedTimeout = 2 * time.Minute
+
+// ChooseImage gives the image that servers run from where the user names none: the
+// local one if the engine has it, else the official one.
+func ChooseImage(ctx context.Context, e *docker.Engine) (string, error) {
+	has, err := e.HasImage(ctx, LocalImage)
+	if err != nil || !has {
+		return OfficialImage, err
+	}
+	return LocalImage, nil
+}
+
+// LaunchContained starts an ensemble of containers on the Docker engine that the
+// environment names, from an image; where that is empty ChooseImage chooses. It
+// returns once all servers serve and one leads. Where it fails nothing is left on
+// the engine. Home and Java of the options have no meaning here.
+func LaunchContained(ctx context.Context, o Options, image string) (*Contained, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	engine, err := docker.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e := &Contained{options: o, image: image, engine: engine, servers: map[string]*contained{}}
+	if err := e.launch(ctx); err != nil {
+		return nil, fmt.Errorf("launch of %d ZooKeeper servers as containers: %w", o.Servers, errors.Join(err, e.Close()))
+	}
+	return e, nil
+}
+
+func (e *Contained) launch(ctx context.Context) (err error) {
+	if e.image == "" {
+		if e.image, err = ChooseImage(ctx, e.engine); err != nil {
+			return err
+		}
+	}
+	if err := e.engine.Image(ctx, e.image); err != nil {
+		return fmt.Errorf("%w; make images builds %s without a registry, --zookeeper-image names another", err, LocalImage)
+	}
+	ctx, cancel := context.WithTimeout(ctx, containedTimeout)
+	defer cancel()
+	if e.space, err = e.engine.Open(ctx); err != nil {
+		return err
+	}
+	for id := 1; id <= e.options.Servers; id++ {
+		name := "zk" + strconv.Itoa(id)
+		e.names = append(e.names, name)
+		e.servers[name] = &contained{name: name, dir: filepath.Join(e.options.Dir, name)}
+	}
+	// A server is told of all others' addresses, so all hosts come first.
+	err = e.each(func(s *contained) (err error) {
+		s.host, err = e.space.Host(ctx, s.name, containedClient)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := e.each(func(s *contained) error { return e.start(ctx, s) }); err != nil {
+		return err
+	}
+	roles, err := awaitRoles(ctx, "all servers to serve and one to lead", e.Roles, Roles.AllServe, e.died)
+	if err != nil {
+		return err
+	}
+	e.version = roles[e.names[0]].Version
+	return nil
+}
+
+// start makes a server's container and starts it for the first time.
+func (e *Contained) start(ctx context.Context, s *contained) (err error) {
+	if err := errors.Join(os.RemoveAll(s.dir), os.MkdirAll(s.dir, 0o755)); err != nil {
+		return writeError(err)
+	}
+	files := map[string]string{
+		"/conf/zoo.cfg":          e.configuration(),
+		"/conf/log4j.properties": log4jProperties,
+		"/conf/logback.xml":      logbackXML,
+		containedData + "/myid":  strconv.Itoa(slices.Index(e.names, s.name)+1) + "\n",
+	}
+	command := docker.Command{Image: e.image, Env: containedEnvironment(e.options), Log: filepath.Join(s.dir, "server.log")}
+	for path, text := range files {
+		command.Files = append(command.Files, docker.File{Path: path, Data: []byte(text)})
+	}
+	if s.Member, err = s.host.Member(ctx, command); err != nil {
+		return err
+	}
+	return s.Start()
+}
+
+// configuration is the same for all servers.
+func (e *Contained) configuration() string {
+	var peers []string
+	for _, name := range e.names {
+		peers = append(peers, fmt.Sprintf("%s:%d:%d", e.servers[name].host.Address(), containedQuorum, containedElection))
+	}
+	return configurationAt(e.options, containedData, "0.0.0.0", containedClient, peers)
+}
+
+// containedEnvironment sets what javaArguments sets, for any image: every Java
+// heeds JAVA_TOOL_OPTIONS, and the official image's script has its own words for
+// the heap.
+func containedEnvironment(o Options) []string {
+	return []string{
+		fmt.Sprintf("JAVA_TOOL_OPTIONS=-Xmx%dm -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -Dzookeeper.preAllocSize=4096", o.HeapMB),
+		fmt.Sprintf("ZK_SERVER_HEAP=%d", o.HeapMB),
+	}
+}
+
+// each does something to all servers at once.
+func (e *Contained) each(do func(*contained) error) error {
+	errs := make([]error, len(e.names))
+	var wg sync.WaitGroup
+	for i, name := range e.names {
+		wg.Go(func() { errs[i] = do(e.servers[name]) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// died ends a wait for servers of which one has ended by itself.
+func (e *Contained) died() error {
+	return e.each(func(s *contained) error { return s.Died() })
+}
+
+// Nodes lists the servers: zk1, zk2 and so on, by server id.
+func (e *Contained) Nodes() []string { return slices.Clone(e.names) }
+
+// Version is the servers' version, as they say it.
+func (e *Contained) Version() string { return e.version }
+
+// Image is what the servers run from, and Engine the version of what runs them.
+func (e *Contained) Image() string { return e.image }
+
+// Engine is the version of the Docker engine.
+func (e *Contained) Engine() string { return e.engine.Version() }
+
+// ClientAddr is the host:port at which clients reach a server; empty for a name
+// that is none. No link lies on the way.
+func (e *Contained) ClientAddr(node string) string {
+	s, err := e.server(node)
+	if err != nil {
+		return ""
+	}
+	return s.host.ClientAddr()
+}
+
+// Roles asks every server what it is.
+func (e *Contained) Roles(ctx context.Context) Roles {
+	return askAll(ctx, e.names, func(ctx context.Context, name string) (Status, error) {
+		s := e.servers[name]
+		if err := s.Asleep(); err != nil {
+			return Status{}, err
+		}
+		return Ask(ctx, s.host.ClientAddr())
+	})
+}
+
+// Await asks the servers until cond holds of their roles, as Ensemble.Await.
+func (e *Contained) Await(ctx context.Context, want string, cond func(Roles) bool) (Roles, error) {
+	return awaitRoles(ctx, want, e.Roles, cond, nil)
+}
+
+// Leader names the server that leads; where two say so, the one of the newer
+// epoch.
+func (e *Contained) Leader(ctx context.Context) (string, error) { return leader(ctx, e.Roles) }
+
+// Kill ends a server as kill -9 does. It fails where the server does not run.
+func (e *Contained) Kill(ctx context.Context, node string) error {
+	s, err := e.server(node)
+	if err != nil {
+		return err
+	}
+	return s.Kill(ctx)
+}
+
+// Start brings a killed server back on its data and returns once it serves.
+func (e *Contained) Start(ctx context.Context, node string) error {
+	s, err := e.server(node)
+	if err != nil {
+		return err
+	}
+	if err := s.Start(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, launchTimeout)
+	defer cancel()
+	serves := func(r Roles) bool { return r[node].Err == nil }
+	_, err = awaitRoles(ctx, node+" to serve", e.Roles, serves, s.Died)
+	return err
+}
+
+// Pause stops a server's execution until Resume.
+func (e *Contained) Pause(_ context.Context, node string) error {
+	s, err := e.server(node)
+	if err != nil {
+		return err
+	}
+	return s.Pause()
+}
+
+// Resume lets a paused server go on. Resuming one that is not paused is no error.
+func (e *Contained) Resume(_ context.Context, node string) error {
+	s, err := e.server(node)
+	if err != nil {
+		return err
+	}
+	return s.Resume()
+}
+
+// Links gives the links between the servers, which can be cut and healed; those of
+// clients cannot be broken.
+func (e *Contained) Links() systems.Links { return e.space.Links() }
+
+// DataDirs lists the folders that hold the servers' snapshots and transaction logs
+// once the ensemble is closed.
+func (e *Contained) DataDirs() []string {
+	var dirs []string
+	for _, name := range e.names {
+		dirs = append(dirs, filepath.Join(e.servers[name].dir, "data"))
+	}
+	return dirs
+}
+
+// collectTimeout bounds how long the servers' logs and data take to be copied.
+const collectTimeout = 30 * time.Second
+
+// Close kills every server, copies its log and its data into its folder, and
+// removes all that the ensemble has on the engine.
+func (e *Contained) Close() error {
+	e.once.Do(func() { e.closed = e.close() })
+	return e.closed
+}
+
+func (e *Contained) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
+	defer cancel()
+	err := e.each(func(s *contained) error {
+		if s.Member == nil {
+			return nil
+		}
+		return errors.Join(s.Member.Close(), s.Collect(ctx), s.CopyOut(ctx, containedData, filepath.Join(s.dir, "data")))
+	})
+	if e.space != nil {
+		err = errors.Join(err, e.space.Close())
+	}
+	return errors.Join(err, e.engine.Close())
+}
+
+func (e *Contained) server(node string) (*contained, error) {
+	if s, ok := e.servers[node]; ok {
+		return s, nil
+	}
+	return nil, fmt.Errorf("no server %q: want one of %v", node, e.names)
+}
