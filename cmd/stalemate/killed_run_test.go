@@ -136,3 +136,47 @@ func TestFoldersOfRunsThatCannotBeCompleted(t *testing.T) {
 		})
 	}
 }
+
+func TestCausesThatCannotBeToldAnyMoreAreSaidToBeUnknown(t *testing.T) {
+	tests := []struct {
+		rule      string
+		beginning string
+		want      bool
+	}{
+		{"the traces are gone", `{"start":{"mono":1,"wall":"2026-01-01T00:00:00Z"},"toy":{"system":"push","controllers":1,"brokers":1,"partitions":1}}`, true},
+		{"there never were any", `{"remote":true}`, false},
+	}
+	for _, test := range tests {
+		t.Run(test.rule, func(t *testing.T) {
+			run, err := histories.CreateRun(t.TempDir(), histories.RunInfo{Name: "r", Model: "leadership"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := run.WriteFile(live.BeginningFile, []byte(test.beginning)); err != nil {
+				t.Fatal(err)
+			}
+			f, err := run.CreateHistory()
+			if err != nil {
+				t.Fatal(err)
+			}
+			rec := histories.NewRecorder(f)
+			c := rec.Client()
+			for i, value := range []string{"b1/0", "b2/1"} {
+				w := histories.Event{F: "write", Key: histories.String("t-0"), Value: histories.String(value)}
+				c.Invoke(w).OK(histories.Event{Version: histories.At(int64(i))})
+			}
+			c.Invoke(histories.Event{F: "read", Key: histories.String("t-0"), Path: "broker", Node: "b1"}).
+				OK(histories.Event{Value: histories.String("b1/0"), Version: histories.At(0)})
+			if err := errors.Join(rec.Close(), f.Close()); err != nil {
+				t.Fatal(err)
+			}
+			v, err := checkRun(t.Context(), run, checker.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.StaleReads != 1 || strings.Contains(strings.Join(v.Warnings, "\n"), "causes of anomalies are unknown") != test.want {
+				t.Errorf("%d stale reads, warnings %q", v.StaleReads, v.Warnings)
+			}
+		})
+	}
+}

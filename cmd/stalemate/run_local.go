@@ -17,9 +17,7 @@ import (
 	"github.com/stalemate-io/stalemate/internal/toys"
 	"github.com/stalemate-io/stalemate/nemesis"
 	"github.com/stalemate-io/stalemate/systems/processes"
-	"github.com/stalemate-io/stalemate/systems/tcp"
 	"github.com/stalemate-io/stalemate/workloads"
-	"github.com/stalemate-io/stalemate/workloads/leadership"
 )
 
 // localHealthy is how long a cluster of processes is left alone around a fault.
@@ -35,9 +33,6 @@ type localRun struct {
 	windows []nemesis.Window
 	report  *progress
 	run     *histories.Run
-	events  []histories.Event
-	truth   []leadership.Change
-	trace   []tcp.Entry
 	start   time.Duration // of the history, by tcp.Now
 }
 
@@ -90,7 +85,7 @@ func (l *localRun) do(ctx context.Context) (v *checker.Verdict, err error) {
 	if err := end(ctx, l.run, l.drive(ctx)); err != nil {
 		return nil, fmt.Errorf("%w\n(what there is of the run is in %s)", err, l.run.Dir)
 	}
-	return l.judge(ctx)
+	return checkRun(context.WithoutCancel(ctx), l.run, checker.Options{})
 }
 
 // create makes the folder of the run.
@@ -178,21 +173,10 @@ func (l *localRun) experiment(ctx context.Context, cluster live.Cluster, w live.
 }
 
 // complete merges what the nodes committed into what the clients saw.
-func (l *localRun) complete(cluster *live.System) (err error) {
-	if l.truth, l.trace, err = cluster.Truth(l.start); err != nil {
-		return err
+func (l *localRun) complete(cluster *live.System) error {
+	truth, _, err := cluster.Truth(l.start)
+	if err == nil {
+		_, err = live.CompleteRun(l.run, truth)
 	}
-	l.events, err = live.CompleteRun(l.run, l.truth)
 	return err
-}
-
-// judge gives the verdict with the causes that the nodes' traces tell.
-func (l *localRun) judge(ctx context.Context) (*checker.Verdict, error) {
-	system := l.flags.trial.System
-	verdict, err := toys.Judge(context.WithoutCancel(ctx), system, l.events)
-	if err != nil {
-		return nil, err
-	}
-	toys.Explain(system, verdict, live.Notes(l.trace, l.start), l.truth)
-	return verdict, nil
 }

@@ -48,7 +48,9 @@ func runAsProcesses(t *testing.T, system string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Holds != checker.Holds || v.Verdict == checker.ClassDivergent || v.Reads == 0 {
+	// push promises nothing: what its controller had written and not pushed when it
+	// was killed waits for the next one, for as long as its session lasts.
+	if v.Holds != checker.Holds || v.Reads == 0 {
 		t.Errorf("%s, promise %s, %d reads", v.Verdict, v.Holds, v.Reads)
 	}
 	h, err := run.History()
