@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -329,6 +330,70 @@ func TestWhatIsNotDecidedSaysWhy(t *testing.T) {
 	}
 	if v.Levels[checker.Linearizable] != checker.Violated {
 		t.Errorf("linearizable %s; want violated whatever else is open", v.Levels[checker.Linearizable])
+	}
+}
+
+// A read that tells no version, of a value that was written twice, has no
+// certain place; that does not hide what the other reads prove.
+func TestAReadWithoutPlaceHidesNothing(t *testing.T) {
+	const twice = `
+		0 0:a invoke write x 1
+		1 0:a ok write x 1 @1
+		2 0:a invoke write x 2
+		3 0:a ok write x 2 @2
+		4 0:a invoke write x 1
+		5 0:a ok write x 1 @3
+		6 1:a invoke read x nil
+		7 1:a ok read x 1
+		8 1:b invoke read x nil
+`
+	v := check(t, twice+`
+		9 1:b ok read x 1 @3
+`, checker.Options{Promise: checker.OrderedLag})
+	if v.Levels[checker.OrderedLag] != checker.Undecided || !strings.Contains(v.Reason, "event 6") ||
+		v.Levels[checker.MonotonicReads] != checker.Undecided || v.Levels[checker.MonotonicWrites] != checker.Holds {
+		t.Errorf("%v: %s; want all but monotonic-writes undecided for the read of event 6", v.Levels, v.Reason)
+	}
+	v = check(t, twice+`
+		9 1:b ok read x 2 @2
+`, checker.Options{Promise: checker.OrderedLag})
+	if v.StaleReads != 1 || v.Levels[checker.Linearizable] != checker.Violated || !slices.ContainsFunc(v.Warnings, func(w string) bool { return strings.Contains(w, "not measured of every read") }) {
+		t.Errorf("%d stale reads, linearizable %s, warnings %q; want the one stale read, and the one that could not be measured", v.StaleReads, v.Levels[checker.Linearizable], v.Warnings)
+	}
+	v = check(t, twice+`
+		9 1:b ok read x 2 @2
+		10 2:b invoke read x nil
+		11 2:b ok read x 1 @1
+`, checker.Options{Promise: checker.OrderedLag})
+	if v.Levels[checker.OrderedLag] != checker.Violated || v.AnomalyCounts["regress"] != 1 {
+		t.Errorf("ordered-lag %s, anomalies %v; want one regress", v.Levels[checker.OrderedLag], v.AnomalyCounts)
+	}
+}
+
+// Of a write and a compare-and-set of one value, both of unknown outcome, either
+// may have made the version that was read: neither can be blamed for it, and
+// what the reads prove is proved whichever it was.
+func TestOneOfSeveralUnknownWritersIsNotBlamed(t *testing.T) {
+	const either = `
+		0 0:a invoke write x 2
+		1 0:a ok write x 2 @1
+		2 1:a invoke cas x [3 5]
+		3 1:a info cas x [3 5]
+		4 2:a invoke write x 5
+		5 2:a info write x 5
+		6 3:b invoke read x nil
+		7 3:b ok read x 5 @2
+`
+	v := check(t, either, checker.Options{Promise: checker.OrderedLag})
+	if v.Levels[checker.OrderedLag] == checker.Violated {
+		t.Errorf("ordered-lag violated (%v); the write explains the read", v.AnomalyCounts)
+	}
+	v = check(t, either+`
+		8 4:b invoke read x nil
+		9 4:b ok read x 2 @1
+`, checker.Options{Promise: checker.OrderedLag})
+	if v.Levels[checker.OrderedLag] != checker.Violated || v.AnomalyCounts["regress"] != 1 {
+		t.Errorf("ordered-lag %s, anomalies %v; want one regress", v.Levels[checker.OrderedLag], v.AnomalyCounts)
 	}
 }
 

@@ -169,6 +169,9 @@ func (j *judgement) warn(v *Verdict) {
 	if !j.stale.measured && j.stale.reason != "" {
 		v.Warnings = append(v.Warnings, "staleness not measured on every key: "+j.stale.reason)
 	}
+	if j.stale.unplaced != "" {
+		v.Warnings = append(v.Warnings, "staleness not measured of every read: "+j.stale.unplaced)
+	}
 	if j.stale.measured && !j.stale.exact {
 		why := "there are no versions"
 		if j.versions {

@@ -41,7 +41,7 @@ func oneOrder(v *view, s *spec) *orderResult {
 		}
 		busy++
 		res.flaws = append(res.flaws, reg.flaws...)
-		if why := cmp.Or(reg.undecided, reg.doubt); why != "" && res.Reason == "" {
+		if why := cmp.Or(reg.undecided, reg.unplaced, reg.doubt); why != "" && res.Reason == "" {
 			res.Reason = why
 		}
 	}
@@ -100,8 +100,8 @@ func (res *orderResult) guessed(cycle []int32) string {
 		if !reg.chosen || from >= to || reg.relation.forced(from, to) {
 			continue
 		}
-		return fmt.Sprintf("the order of writes is not decided: there are no versions, and whether %s was overwritten by %s or the other way round%s nothing shows",
-			h.Data.Unpack(reg.states[from].value), h.Data.Unpack(reg.states[to].value), onKey(h, a.Key))
+		return fmt.Sprintf("the order of writes is not decided: %s, and whether %s was overwritten by %s or the other way round%s nothing shows",
+			res.resolver.whyRelated(a.Key), h.Data.Unpack(reg.states[from].value), h.Data.Unpack(reg.states[to].value), onKey(h, a.Key))
 	}
 	return ""
 }

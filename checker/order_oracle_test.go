@@ -319,3 +319,49 @@ func TestOneOrderAgreesWithEveryOrder(t *testing.T) {
 		})
 	}
 }
+
+// Where versions order the writes, what a read without a version may have seen
+// is open if its value was written more than once; what the other operations
+// break is broken all the same.
+func TestOneOrderWithoutSomeVersionsAgreesWithEveryOrder(t *testing.T) {
+	for n, gen := range []lagHistory{
+		{3, 2, 1, 7, true, false, true, 3},
+		{3, 2, 2, 8, true, false, true, 4},
+		{3, 2, 1, 7, true, true, true, 3},
+	} {
+		r := rand.New(rand.NewPCG(uint64(n), 13))
+		answers, unplaced := map[Answer]int{}, 0
+		for range fuzzHistories(t) / 4 {
+			h := gen.make(r)
+			for i := range h.Operations {
+				op := &h.Operations[i]
+				if op.F == histories.Read && r.IntN(3) == 0 {
+					op.Version = histories.UnknownVersion
+				}
+				// Several operations of unknown outcome of one value.
+				if gen.cas && op.F == histories.CAS && r.IntN(2) == 0 {
+					op.Outcome, op.Completed, op.Version, op.Return = histories.Unknown, histories.Open, histories.UnknownVersion, histories.OpenTime
+				}
+			}
+			v := newView(h, everyPath)
+			got := oneOrder(&v, &spec{model: modelCASRegister, nilReads: nilAbsent, version: -1})
+			answers[got.Answer]++
+			for _, reg := range got.registers {
+				if reg != nil && reg.unplaced != "" && got.Answer == Violated {
+					unplaced++
+				}
+			}
+			if got.Answer == Undecided {
+				continue
+			}
+			oracle := sequence{h: h, before: lagging(h), versions: true}
+			if want := oracle.exists(); want != (got.Answer == Holds) {
+				t.Fatalf("%+v: oneOrder says %s (%s; %+v), trying every order says %v:\n%s", gen, got.Answer, got.Reason, got.flaws, want, show(h))
+			}
+		}
+		t.Logf("%+v: %v; violated though a read has no place: %d", gen, answers, unplaced)
+		if unplaced == 0 && fuzzHistories(t) >= 800 {
+			t.Errorf("%+v: %v: none is violated though a read has no place", gen, answers)
+		}
+	}
+}

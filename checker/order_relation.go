@@ -137,14 +137,33 @@ func (r *resolver) statesByValue(reg *keyOrder) bool {
 	return true
 }
 
+// whyRelated says why versions do not give the order of a key.
+func (r *resolver) whyRelated(key int32) string {
+	some, without := false, noOp
+	for _, i := range r.v.keys[key] {
+		op := &r.v.history.Operations[i]
+		switch {
+		case op.Outcome != histories.Happened:
+		case op.Version != histories.UnknownVersion:
+			some = true
+		case writes(op) && without == noOp:
+			without = i
+		}
+	}
+	if !some {
+		return "there are no versions"
+	}
+	return fmt.Sprintf("not every write has a version (the one of event %d has none)", r.v.history.Operations[without].Invoked)
+}
+
 func (r *resolver) writtenTwice(key int32, v histories.Datum, pair [2]int32) string {
 	h := r.v.history
 	by := "is the initial value"
 	if pair[0] != noOp {
 		by = fmt.Sprintf("was written by event %d", h.Operations[pair[0]].Invoked)
 	}
-	return fmt.Sprintf("the order of writes is not decided: there are no versions, and value %s %s and written again by event %d%s",
-		h.Data.Unpack(v), by, h.Operations[pair[1]].Invoked, onKey(h, key))
+	return fmt.Sprintf("the order of writes is not decided: %s, and value %s %s and written again by event %d%s",
+		r.whyRelated(key), h.Data.Unpack(v), by, h.Operations[pair[1]].Invoked, onKey(h, key))
 }
 
 // relateInitial: the initial value is older than everything.
@@ -359,8 +378,8 @@ func (r *resolver) adoptOrder(reg *keyOrder, order []int32) {
 	for s := 1; s < len(states); s++ {
 		op := &r.v.history.Operations[states[s].op]
 		if op.F == histories.CAS && states[s-1].value != op.Argument {
-			reg.undecided = fmt.Sprintf("the order of writes is not decided: there are no versions, and no order was found in which the compare-and-set of event %d meets the value it expected%s",
-				op.Invoked, onKey(r.v.history, reg.key))
+			reg.undecided = fmt.Sprintf("the order of writes is not decided: %s, and no order was found in which the compare-and-set of event %d meets the value it expected%s",
+				r.whyRelated(reg.key), op.Invoked, onKey(r.v.history, reg.key))
 			return
 		}
 	}

@@ -40,6 +40,10 @@ type keyOrder struct {
 	// doubt says why, though the order is known, it is not certain that every
 	// operation fits it; empty where it is.
 	doubt string
+	// unplaced says which read may have seen any of several states, though
+	// their order is known; empty where there is no such read. It constrains
+	// nothing, so that what the others break is certain.
+	unplaced string
 	// chosen is set where the order is one of several possible ones: a checker
 	// may use it to show that something holds, never that it is broken.
 	chosen bool
@@ -184,15 +188,14 @@ func (r *resolver) byVersion(reg *keyOrder) {
 				values = r.byValue(reg)
 			}
 			s, ok := values[op.Result]
-			if s == noState && ok {
-				reg.undecided = fmt.Sprintf("a read tells no version (event %d), and what it returned may have been written more than once%s", op.Invoked, onKey(r.v.history, reg.key))
-				return
-			}
-			if !ok {
+			switch {
+			case !ok:
 				reg.flaw(kindPhantom, "", i)
-				continue
+			case s == noState && reg.unplaced == "":
+				reg.unplaced = fmt.Sprintf("a read tells no version (event %d), and what it returned may have been written more than once%s", op.Invoked, onKey(r.v.history, reg.key))
+			default:
+				r.seen[i] = s
 			}
-			r.seen[i] = s
 		case r.isSeen(op):
 			at := reg.find(op.Version, hint)
 			if at < 0 {
@@ -286,6 +289,7 @@ func (r *resolver) foreign(reg *keyOrder) []state {
 	}
 	var found []state
 	unknown := r.unknownWrites(reg.key)
+	mixed := make(map[histories.Datum]bool) // values of several unknown writes, some of them conditional
 	for n, version := range slices.Sorted(maps.Keys(readers)) {
 		i := readers[version]
 		value := ops[i].Result
@@ -297,11 +301,15 @@ func (r *resolver) foreign(reg *keyOrder) []state {
 			// Any of several writes of the value may have made it. Who was
 			// invoked first is bound least by real time, so that giving the
 			// oldest version to it is right if anything is.
-			found = append(found, state{value, version, writers[0]})
-			unknown[value] = writers[1:]
-			if len(writers) > 1 && r.someCAS(writers) {
-				reg.undecided = "which of several operations of unknown outcome wrote a value is not decided, and a compare-and-set is among them"
+			// A compare-and-set among them is bound by what it expected too: then
+			// the state has no writer that could be held against it.
+			w := writers[0]
+			if mixed[value] = mixed[value] || len(writers) > 1 && r.someCAS(writers); mixed[value] {
+				w = noOp
+				reg.doubt = "which of several operations of unknown outcome wrote a value is not decided, and a compare-and-set is among them" + onKey(r.v.history, reg.key)
 			}
+			found = append(found, state{value, version, w})
+			unknown[value] = writers[1:]
 		default:
 			r.unwritten(reg, found, i)
 			found = append(found, state{value, version, noOp})

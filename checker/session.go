@@ -83,6 +83,9 @@ func (r *resolver) sessionsOnKey(reg *keyOrder) keySessions {
 			c.write = r.newer(c.write, i)
 		}
 	}
+	if reg.unplaced != "" {
+		out.open = append(out.open, MonotonicReads, ReadYourWrites, WritesFollowReads)
+	}
 	return out
 }
 

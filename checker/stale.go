@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -27,6 +28,7 @@ type staleRead struct {
 type staleness struct {
 	measured bool   // false where the order of writes was not known
 	reason   string // why not
+	unplaced string // which read, if any, could not be measured, and why
 	stale    []staleRead
 	// exact is false where the order was open in places: then each lag and
 	// number of versions is the least it can have been.
@@ -42,6 +44,7 @@ func measureStaleness(res *orderResult) staleness {
 		}
 		s.stale = append(s.stale, reg.stale...)
 		s.exact = s.exact && !reg.chosen
+		s.unplaced = cmp.Or(s.unplaced, reg.unplaced)
 		if reg.undecided != "" && s.reason == "" {
 			s.measured, s.reason = false, reg.undecided
 		}
