@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
-	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -16,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stalemate-io/stalemate/systems/docker"
 	"github.com/stalemate-io/stalemate/systems/zookeeper"
 )
 
@@ -118,44 +116,28 @@ func missingParts(err error) []*zookeeper.MissingError {
 // lookTimeout bounds each look at something that might not answer.
 const lookTimeout = 3 * time.Second
 
-// findDocker asks the engine for its version over its socket; the command line
-// tool need not be there.
+// findDocker asks the engine for its version; the command line tool need not be
+// there.
 func findDocker(ctx context.Context) finding {
 	f := finding{Name: "Docker engine", Get: "https://docs.docker.com/engine/install, or set DOCKER_HOST"}
-	network, address := "unix", "/var/run/docker.sock"
-	if host := os.Getenv("DOCKER_HOST"); host != "" {
-		n, a, ok := strings.Cut(host, "://")
-		if !ok || (n != "unix" && n != "tcp") {
-			f.Note = fmt.Sprintf("DOCKER_HOST is %q: want unix://path or tcp://host:port", host)
-			return f
-		}
-		network, address = n, a
-	}
-	f.Where = network + "://" + address
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, network, address)
-	}}
-	defer transport.CloseIdleConnections()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://docker/version", nil)
+	engine, err := docker.Connect(ctx)
 	if err != nil {
 		f.Note = err.Error()
+		var absent *docker.AbsentError
+		if errors.As(err, &absent) {
+			f.Where, f.Note = absent.Host, fmt.Sprintf("not usable at %s: %v", absent.Host, absent.Err)
+		}
 		return f
 	}
-	response, err := (&http.Client{Transport: transport}).Do(request)
-	if err != nil {
-		f.Note = "not reachable: " + strings.TrimPrefix(err.Error(), `Get "http://docker/version": `)
-		return f
+	defer engine.Close()
+	f.Found, f.Version, f.Where, f.Get = true, engine.Version(), engine.Host(), ""
+	if image, err := zookeeper.ChooseImage(ctx, engine); err == nil {
+		if has, err := engine.HasImage(ctx, image); err == nil && !has {
+			f.Note = fmt.Sprintf("run zookeeper --on docker will pull %s; make images builds one without a registry", image)
+		}
 	}
-	defer response.Body.Close()
-	var engine struct{ Version string }
-	if err := json.NewDecoder(io.LimitReader(response.Body, 1<<20)).Decode(&engine); err != nil || engine.Version == "" {
-		f.Note = "something answers that is no Docker engine: " + response.Status
-		return f
-	}
-	f.Found, f.Version, f.Get = true, engine.Version, ""
 	return f
 }
 

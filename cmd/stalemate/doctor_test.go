@@ -42,6 +42,8 @@ func machine(t *testing.T, java, jars, docker bool) {
 			t.Fatal(err)
 		}
 		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("API-Version", "1.50")
+			w.Header().Set("OSType", "linux")
 			io.WriteString(w, `{"Version":"28.2.2","ApiVersion":"1.50"}`)
 		})}
 		go server.Serve(l)

@@ -35,6 +35,8 @@ failed, 254 bad usage or bad input.`,
 		newMerge(),
 		newConvert(),
 		newNode(),
+		newRoutes(),
+		newClean(),
 		newDoctor(),
 		newVersion(),
 	)

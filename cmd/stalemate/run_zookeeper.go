@@ -25,6 +25,7 @@ import (
 // zookeeperSettings are the flags of run zookeeper.
 type zookeeperSettings struct {
 	on        string
+	image     string
 	addr      []string
 	servers   int
 	tickTime  time.Duration
@@ -64,6 +65,9 @@ func newRunZooKeeper() *cobra.Command {
   # All read paths side by side, two kinds of faults, small ticks.
   stalemate run zookeeper --read all --faults isolate-leader,slow-link --tick-time 1s
 
+  # The same with each server in a container on a network of the run's own.
+  stalemate run zookeeper --on docker --faults kill,pause,isolate-leader
+
   # An ensemble that somebody else runs; nothing is broken.
   stalemate run zookeeper --on connect --addr zk1:2181,zk2:2181,zk3:2181
 
@@ -83,7 +87,8 @@ func newRunZooKeeper() *cobra.Command {
 
 // bind makes the flags, with their defaults, set the settings.
 func (s *zookeeperSettings) bind(f *pflag.FlagSet) {
-	f.StringVar(&s.on, "on", "local", "where the ensemble runs: local (processes of this machine) or connect")
+	f.StringVar(&s.on, "on", "local", "where the ensemble runs: local (processes of this machine), docker or connect")
+	f.StringVar(&s.image, "zookeeper-image", "", "image of the servers (with --on docker; default: what make images built, else "+zookeeper.OfficialImage+")")
 	f.StringSliceVar(&s.addr, "addr", nil, "client addresses of the servers, host:port,… (with --on connect)")
 	f.IntVar(&s.servers, "servers", zookeeper.DefaultServers, "servers of a local ensemble: 1, 3 or 5")
 	f.DurationVar(&s.tickTime, "tick-time", zookeeper.DefaultTickTime, "ZooKeeper's tickTime")
@@ -140,11 +145,13 @@ func (s zookeeperSettings) plan() (p plan, err error) {
 	s = s.withDefaults()
 	p.settings = s
 	switch {
-	case s.on != "local" && s.on != "connect":
-		return p, fmt.Errorf("--on %s: expected local or connect", s.on)
+	case s.on != "local" && s.on != "connect" && s.on != "docker":
+		return p, fmt.Errorf("--on %s: expected local, docker or connect", s.on)
+	case s.on != "docker" && s.image != "":
+		return p, errors.New("--zookeeper-image goes with --on docker")
 	case s.on == "connect" && len(s.addr) == 0:
 		return p, errors.New("--on connect needs --addr host:port,…")
-	case s.on == "local" && len(s.addr) > 0:
+	case s.on != "connect" && len(s.addr) > 0:
 		return p, errors.New("--addr goes with --on connect")
 	}
 	for _, a := range s.addr {
@@ -280,14 +287,17 @@ func (p plan) createRun(command []string, flags *pflag.FlagSet) (*histories.Run,
 // faults; dir is for what a local one keeps.
 func (p plan) start(ctx context.Context, dir string, guard *guard, report *progress) (e ensemble, err error) {
 	s := p.settings
-	if s.on == "connect" {
+	o := zookeeper.Options{Servers: s.servers, TickTime: s.tickTime, SyncLimit: s.syncLimit, Dir: dir}
+	switch s.on {
+	case "connect":
 		report.say("connecting to %s", strings.Join(s.addr, ", "))
 		e, err = zookeeper.Connect(ctx, s.addr)
-	} else {
+	case "docker":
+		report.say("starting %d ZooKeeper servers as containers", s.servers)
+		e, err = zookeeper.LaunchContained(ctx, o, s.image)
+	default:
 		report.say("starting %d ZooKeeper servers", s.servers)
-		e, err = zookeeper.Launch(ctx, zookeeper.Options{
-			Servers: s.servers, TickTime: s.tickTime, SyncLimit: s.syncLimit, Dir: dir,
-		})
+		e, err = zookeeper.Launch(ctx, o)
 	}
 	if err != nil {
 		return nil, err
@@ -305,6 +315,9 @@ func (p plan) start(ctx context.Context, dir string, guard *guard, report *progr
 func (p plan) record(ctx context.Context, e ensemble, run *histories.Run, report *progress) (err error) {
 	info := run.Info
 	info.Versions["zookeeper"] = e.Version()
+	if c, ok := e.(*zookeeper.Contained); ok {
+		info.Versions["docker"], info.Versions["image"] = c.Engine(), c.Image()
+	}
 	if err := run.SetInfo(info); err != nil {
 		return err
 	}
