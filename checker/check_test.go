@@ -397,6 +397,31 @@ func TestOneOfSeveralUnknownWritersIsNotBlamed(t *testing.T) {
 	}
 }
 
+// Where the order of the writes is not known, nobody went back in it.
+func TestNobodyGoesBackInAnOrderThatIsNotKnown(t *testing.T) {
+	v := check(t, `
+		0 0:a invoke write x 1
+		1 1:a invoke write x 2
+		2 0:a ok write x 1
+		3 1:a ok write x 2
+		4 2:b invoke read x nil
+		5 2:b ok read x 2
+		6 2:b invoke read x nil
+		7 2:b ok read x 1
+		8 0:a invoke write x 3
+		9 0:a ok write x 3
+		10 0:a invoke write x 3
+		11 0:a ok write x 3
+		12 2:b invoke read x nil
+		13 2:b ok read x 3
+		14 2:b invoke read x nil
+		15 2:b ok read x 1
+`, checker.Options{Promise: checker.OrderedLag})
+	if v.Levels[checker.OrderedLag] != checker.Undecided || v.AnomalyCounts["regress"] != 0 {
+		t.Errorf("ordered-lag %s, anomalies %v; want undecided and no regress", v.Levels[checker.OrderedLag], v.AnomalyCounts)
+	}
+}
+
 // What one key leaves open does not hide what another one proves.
 func TestASessionBrokenOnOneKeyIsBroken(t *testing.T) {
 	v := check(t, `

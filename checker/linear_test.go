@@ -64,6 +64,9 @@ func TestViolationsOfARegister(t *testing.T) {
 		{"an unknown compare-and-set that nobody saw need not", []move{{C, 0, 1, 0, never, info}, {C, 0, 2, 1, 2, ok}, {R, 0, 2, 3, 4, ok}}, "", nil},
 		{"compare-and-sets that expect each other's value", []move{{C, 1, 2, 0, 3, ok}, {C, 2, 1, 1, 2, ok}}, violationRing, []int32{0, 1}},
 		{"a compare-and-set of a value nobody wrote", []move{{C, 5, 2, 0, 3, ok}}, violationPhantom, []int32{0}},
+		{"an unknown compare-and-set that was read found what it expected", []move{{W, 1, 0, 0, 1, ok}, {W, 2, 0, 2, 3, ok}, {C, 1, 3, 4, never, info}, {R, 0, 3, 5, 6, ok}}, violationStale, []int32{0, 1, 2, 3}},
+		{"an unknown compare-and-set whose value was changed found what it expected", []move{{W, 1, 0, 0, 1, ok}, {W, 5, 0, 2, 3, ok}, {C, 1, 2, 4, never, info}, {C, 2, 3, 5, 6, ok}}, violationOrder, []int32{0, 1, 2, 3}},
+		{"an unknown compare-and-set of a value to itself says nothing", []move{{W, 1, 0, 0, 1, ok}, {W, 2, 0, 2, 3, ok}, {C, 1, 1, 4, never, info}, {R, 0, 2, 5, 6, ok}}, "", nil},
 		{"a compare-and-set of a value to itself is a read", []move{{W, 1, 0, 0, 1, ok}, {C, 1, 1, 2, 3, ok}, {R, 0, 1, 4, 5, ok}}, "", nil},
 	}
 	for _, c := range cases {
@@ -149,9 +152,12 @@ func TestLongViolationsHaveShortWitnesses(t *testing.T) {
 func TestMalformedOperationsAreRefused(t *testing.T) {
 	const ok = histories.Happened
 	for name, moves := range map[string][]move{
-		"completes before it is invoked": {{histories.Write, 1, 0, 5, 4, ok}},
-		"is not in order of invocation":  {{histories.Write, 1, 0, 5, 6, ok}, {histories.Read, 0, 1, 2, 3, ok}},
+		"completes before it is invoked":  {{histories.Write, 1, 0, 5, 4, ok}},
+		"is not in order of invocation":   {{histories.Write, 1, 0, 5, 6, ok}, {histories.Read, 0, 1, 2, 3, ok}},
+		"completes before it is invoked ": {{histories.Write, 1, 0, 5, 5, ok}},
+		"is not in order of invocation ":  {{histories.Write, 1, 0, 5, 6, ok}, {histories.Read, 0, 1, 5, 7, ok}},
 	} {
+		name = strings.TrimSpace(name) // the second of a kind is the case of equal positions
 		h, ops := register(moves...)
 		for _, engine := range []string{engineFast, engineWindowed, enginePorcupine} {
 			r := linearizable(context.Background(), view{history: h, keys: [][]int32{ops}},

@@ -158,9 +158,10 @@ func (z *zoneCheck) ring(start int32) *zoneViolation {
 	}
 	if len(stages) > maxRing {
 		extents := z.extents()
+		around := append(stages, stages[:maxRing]...) // a run may pass where the ring was entered
 		for length := 2; length <= maxRing; length++ {
-			for i := 0; i+length <= len(stages); i++ {
-				run := stages[i : i+length]
+			for i := range stages {
+				run := around[i : i+length]
 				if extents[run[length-1]].first < extents[run[0]].last {
 					return z.backward(violationRing, run, extents)
 				}
