@@ -47,7 +47,7 @@ func (f *simFlags) settings() processes.Settings {
 
 // runLocal is the whole of stalemate run push|kraft --on local.
 func (f *simFlags) runLocal(c *cobra.Command) error {
-	l := &localRun{flags: f, name: f.trial.System + "-local", report: newProgress(c.ErrOrStderr())}
+	l := &localRun{flags: f, name: f.trial.System + "-" + f.on, report: newProgress(c.ErrOrStderr())}
 	faults, err := nemesis.Parse(f.faults, nemesis.Settings{})
 	if err == nil {
 		err = l.plan(faults)
@@ -118,7 +118,11 @@ func (l *localRun) drive(ctx context.Context) (err error) {
 		with = ", and ZooKeeper for their state"
 	}
 	l.report.say("starting %d controllers and %d brokers%s", s.Controllers, s.Brokers, with)
-	cluster, err := live.Start(ctx, s, l.run.Path(live.NodesDir))
+	start := live.Start
+	if l.flags.on == "docker" {
+		start = live.StartContained
+	}
+	cluster, err := start(ctx, s, l.run.Path(live.NodesDir))
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func TestLocalSettingsThatAreRefusedBeforeAnythingStarts(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"a place that is none", []string{"--on=moon"}, "expected sim, local or connect"},
+		{"a place that is none", []string{"--on=moon"}, "expected sim, local, docker or connect"},
 		{"a fault that is none", []string{"--on=local", "--faults=flood"}, `"flood"`},
 		{"no room for a fault", []string{"--on=local", "--time=2s"}, "no room"},
 		{"a guard that is none", []string{"--on=local", "--guards-off=luck"}, `"luck"`},

@@ -55,7 +55,7 @@ committed is merged into the history afterwards.`,
 	}
 	t := &f.trial
 	fs := c.Flags()
-	fs.StringVar(&f.on, "on", "sim", "where to run: sim, local for processes of this machine, or connect for a cluster that runs already")
+	fs.StringVar(&f.on, "on", "sim", "where to run: sim, local for processes of this machine, docker (kraft only), or connect for a cluster that runs already")
 	fs.StringVar(&f.nodes, "nodes", "", "with --on connect, where each node is reached: c1=host:9001,b1=host:9092,…")
 	fs.StringVar(&t.Workload, "workload", toys.Leadership, "what clients do: leadership (move leaders, ask who leads), or data (produce, fetch; in the simulator)")
 	fs.StringVar(&f.trouble, "trouble", "storm", "what happens to a simulated cluster: none, "+familyNames())
@@ -80,15 +80,18 @@ committed is merged into the history afterwards.`,
 func (f *simFlags) run(c *cobra.Command) error {
 	switch f.on {
 	case "sim":
-	case "local":
+	case "local", "docker":
 		if f.trial.Workload != toys.Leadership {
-			return fmt.Errorf("--workload %s --on local: expected leadership; other workloads run in the simulator", f.trial.Workload)
+			return fmt.Errorf("--workload %s --on %s: expected leadership; other workloads run in the simulator", f.trial.Workload, f.on)
+		}
+		if f.on == "docker" && f.trial.System != "kraft" {
+			return fmt.Errorf("%s --on docker: expected kraft or zookeeper; %s runs --on local", f.trial.System, f.trial.System)
 		}
 		return f.runLocal(c)
 	case "connect":
 		return f.runConnect(c)
 	default:
-		return fmt.Errorf("--on %s: expected sim, local or connect", f.on)
+		return fmt.Errorf("--on %s: expected sim, local, docker or connect", f.on)
 	}
 	t := f.trial
 	t.Warmup, t.Trace = 6*time.Second, true

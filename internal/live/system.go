@@ -46,6 +46,16 @@ func Start(ctx context.Context, settings processes.Settings, dir string) (s *Sys
 	return s, err
 }
 
+// StartContained starts a system whose nodes are containers, as Start does. It has
+// to be one that needs no ensemble.
+func StartContained(ctx context.Context, settings processes.Settings, dir string) (*System, error) {
+	c, err := processes.Launch(ctx, processes.Options{Settings: settings.WithDefaults(), Dir: dir, Containers: true})
+	if err != nil {
+		return nil, err
+	}
+	return &System{Cluster: c}, nil
+}
+
 // storeSyncLimit lets the store's own servers bear with each other for longer than
 // a busy machine takes: what is looked at is the system on top of them.
 const storeSyncLimit = 20

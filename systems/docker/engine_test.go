@@ -148,7 +148,7 @@ func TestAPausedNodeKeepsItsConnectionsAndAKilledOneItsFiles(t *testing.T) {
 	e := need(t)
 	s, a, _ := open(t, e)
 	m, err := a.Member(t.Context(), Command{
-		Image: s.OwnImage(), Args: []string{"serve", "--listen", "0.0.0.0:7000", "--store", "/data"},
+		Image: s.OwnImage(), Args: []string{"serve", "--beyond-loopback", "--listen", "0.0.0.0:7000", "--store", "/data"},
 		Files: []File{{Path: "/data/kept", Data: []byte("kept")}}, Log: filepath.Join(t.TempDir(), "log"),
 	})
 	if err != nil {

@@ -33,15 +33,21 @@ type Options struct {
 	// Store are the servers of the coordination service, if the system has
 	// one: host:port by name. Nodes reach each through a proxy of their own.
 	Store map[string]string
+	// Containers makes each node a container of the Docker engine that the
+	// environment names, instead of a process of this machine. They run this
+	// program; Program and Args have no meaning.
+	Containers bool
 }
 
-// Cluster is a toy system that runs as processes of this machine.
+// Cluster is a toy system that runs as processes of this machine, or in containers.
 type Cluster struct {
 	options Options
 	ids     []node.ID
 	nodes   map[node.ID]*process
 	mesh    *links.Mesh
 	admin   *tcp.Node
+	// containers is nil where the nodes are processes of this machine.
+	containers *containers
 
 	intercept interceptors
 }
@@ -112,10 +118,14 @@ func newCluster(o Options) *Cluster {
 }
 
 func (c *Cluster) launch(ctx context.Context) error {
-	if err := c.install(); err != nil {
+	install := c.install
+	if c.options.Containers {
+		install = func() error { return c.installContained(ctx) }
+	}
+	err := install()
+	if err != nil {
 		return err
 	}
-	var err error
 	if c.admin, err = c.newAdmin(); err != nil {
 		return err
 	}
@@ -153,10 +163,11 @@ func (c *Cluster) install() error {
 			return err
 		}
 		file := filepath.Join(p.dir, "node.json")
-		p.Name, p.Command = string(id), local.Command{
+		p.log = filepath.Join(p.dir, "node.log")
+		p.member = &local.Member{Name: string(id), Command: local.Command{
 			Path: c.options.Program, Args: append(slices.Clone(c.options.Args), role, "--config", file),
-			Dir: p.dir, Log: filepath.Join(p.dir, "node.log"),
-		}
+			Dir: p.dir, Log: p.log,
+		}}
 		if err := errors.Join(os.RemoveAll(p.dir), os.MkdirAll(p.dir, 0o755)); err != nil {
 			return err
 		}
@@ -228,7 +239,7 @@ func (c *Cluster) Log(name string) string {
 	if err != nil {
 		return ""
 	}
-	return p.Command.Log
+	return p.log
 }
 
 // Kill ends a node as kill -9 does. It fails where the node does not run.
@@ -275,7 +286,12 @@ func (c *Cluster) Resume(_ context.Context, name string) error {
 
 // Links gives the links between the nodes, and between them and the servers of
 // the store by their names; those of clients cannot be broken.
-func (c *Cluster) Links() systems.Links { return c.mesh }
+func (c *Cluster) Links() systems.Links {
+	if c.containers != nil {
+		return c.containers.space.Links()
+	}
+	return c.mesh
+}
 
 // Died says which nodes ended by themselves, nil where none did.
 func (c *Cluster) Died() error {
@@ -289,17 +305,29 @@ func (c *Cluster) Died() error {
 // Stop has every node leave in good order, so that its disk and its trace can be
 // read. Those that have not left when ctx is over are killed.
 func (c *Cluster) Stop(ctx context.Context) error {
-	return c.each(func(p *process) error {
+	err := c.each(func(p *process) error {
 		if p.Asleep() == local.ErrStopped {
 			return nil
 		}
 		return p.Terminate(ctx)
 	})
+	if c.containers != nil {
+		err = errors.Join(err, c.copyOut())
+	}
+	return err
 }
 
 // Close kills every node, paused ones too, and closes the links.
 func (c *Cluster) Close() error {
-	err := c.each(func(p *process) error { return p.Close() })
+	err := c.each(func(p *process) error {
+		if p.member == nil {
+			return nil
+		}
+		return p.Close()
+	})
+	if c.containers != nil {
+		err = errors.Join(err, c.copyOut(), c.containers.close())
+	}
 	if c.admin != nil {
 		err = errors.Join(err, c.admin.Close())
 	}

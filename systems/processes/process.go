@@ -3,16 +3,16 @@ package processes
 import (
 	"path/filepath"
 
-	"github.com/stalemate-io/stalemate/systems/local"
 	"github.com/stalemate-io/stalemate/systems/node"
 )
 
 // process is one node of a Cluster.
 type process struct {
-	local.Member
+	member  // nil until it is installed
 	id      node.ID
 	address string // host:port where clients reach it
 	dir     string
+	log     string // path of what it prints
 }
 
 func (p *process) trace() string { return traceIn(p.dir) }
