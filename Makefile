@@ -89,11 +89,12 @@ cycles:
 	STALEMATE_CYCLES=100 $(GO) test -timeout 30m -run LeavesNothing -v ./systems/processes
 
 # push and kraft under all faults, one every 2.5 s, for TIME each: nothing recorded is
-# lost, the tool's memory stays flat, and kraft keeps its promise.
+# lost, the tool's memory stays flat, and kraft keeps its promise. The runs are kept in
+# store, to be looked at with stalemate check.
 TIME ?= 10m
 endurance:
 	scripts/ensure-zookeeper
-	STALEMATE_ENDURANCE=$(TIME) $(GO) test -timeout 90m -run TestEndurance -v ./internal/live
+	STALEMATE_ENDURANCE=$(TIME) STALEMATE_ENDURANCE_STORE=$(CURDIR)/store $(GO) test -timeout 90m -run TestEndurance -v ./internal/live
 
 bench: build
 	$(GO) run ./internal/bench

@@ -12,13 +12,18 @@ import (
 	"github.com/stalemate-io/stalemate/histories"
 	"github.com/stalemate-io/stalemate/internal/toys"
 	"github.com/stalemate-io/stalemate/nemesis"
+	"github.com/stalemate-io/stalemate/reports"
 	"github.com/stalemate-io/stalemate/systems/processes"
 	"github.com/stalemate-io/stalemate/systems/zookeeper"
 	"github.com/stalemate-io/stalemate/workloads"
 )
 
-// endurance in the environment is how long each system is to be borne with.
-const endurance = "STALEMATE_ENDURANCE"
+// In the environment, endurance is how long each system is to be borne with, and
+// enduranceStore the folder that the runs are kept in; by default they are not.
+const (
+	endurance      = "STALEMATE_ENDURANCE"
+	enduranceStore = "STALEMATE_ENDURANCE_STORE"
+)
 
 // What is asked of the machine: as much as two processors carry.
 const (
@@ -45,7 +50,17 @@ func endure(t *testing.T, system string, length time.Duration) {
 			t.Skip("no ZooKeeper to run against: ", err)
 		}
 	}
-	run, err := histories.CreateRun(t.TempDir(), histories.RunInfo{Name: system, System: system, Model: "leadership"})
+	store := os.Getenv(enduranceStore)
+	if store == "" {
+		store = t.TempDir()
+	}
+	promises := map[string]string{}
+	for path, level := range toys.Promises(system) {
+		promises[path] = string(level)
+	}
+	run, err := histories.CreateRun(store, histories.RunInfo{
+		Name: "endurance-" + system, System: system, Deployment: "local", Model: "leadership", Promises: promises,
+	})
 	must(t, err)
 	s := processes.Settings{System: system, Controllers: 3, Brokers: 5, Partitions: 12, SessionTimeout: 3 * time.Second}
 	cluster, err := Start(t.Context(), s, run.Path(NodesDir))
@@ -65,6 +80,7 @@ func endure(t *testing.T, system string, length time.Duration) {
 			Clients: enduringClients, Think: enduringThink,
 		},
 		Load: length, Settle: 12 * time.Second, Windows: windows, Healthy: faultApart, Seed: 1,
+		Began: func(start Moment) error { return Beginning{Start: start, Toy: &s}.Keep(run) },
 	}
 	stop := sampleHeap()
 	start, err := x.Record(t.Context(), saw)
@@ -82,7 +98,9 @@ func endure(t *testing.T, system string, length time.Duration) {
 	must(t, err)
 	t.Logf("%d changes committed; verdict on %d reads: %s, promise %s", len(truth), v.Reads, v.Verdict, v.Holds)
 	if v.Holds != checker.Holds {
-		t.Errorf("promise %s", v.Holds)
+		var told strings.Builder
+		must(t, reports.Text(&told, run.Dir, v, reports.TextOptions{Verbose: true}))
+		t.Errorf("promise %s:\n%s", v.Holds, told.String())
 	}
 }
 
