@@ -87,7 +87,7 @@ func (s *sequence) exists() bool {
 				now.value = op.Argument
 			}
 			if op.F != histories.Read && s.versions {
-				if op.Outcome == histories.Happened {
+				if op.Outcome == histories.Happened && op.Version != histories.UnknownVersion {
 					fits = fits && op.Version > old.version+old.hidden
 					now.version, now.hidden = op.Version, 0
 				} else {
@@ -317,6 +317,56 @@ func TestOneOrderAgreesWithEveryOrder(t *testing.T) {
 				t.Errorf("of %d histories %v: more than %d %% undecided", count, answers, c.undecided)
 			}
 		})
+	}
+}
+
+// A write that tells no version has the one that its value was read with.
+func TestOneOrderWithWritesThatTellNoVersionAgreesWithEveryOrder(t *testing.T) {
+	for n, gen := range []lagHistory{
+		{3, 2, 1, 8, true, false, false, 4},
+		{3, 2, 2, 9, true, false, false, 6},
+		{3, 2, 1, 8, true, true, false, 4},
+		{3, 2, 1, 8, true, false, true, 4},
+	} {
+		r := rand.New(rand.NewPCG(uint64(n), 17))
+		answers := map[Answer]int{}
+		learnt := map[Answer]int{} // of histories with such a write whose versions order it
+		for range fuzzHistories(t) / 4 {
+			h := gen.make(r)
+			for i := range h.Operations {
+				if op := &h.Operations[i]; op.F != histories.Read && r.IntN(4) == 0 {
+					op.Version = histories.UnknownVersion
+				}
+			}
+			v := newView(h, everyPath)
+			got := oneOrder(&v, &spec{model: modelCASRegister, nilReads: nilAbsent, version: -1})
+			answers[got.Answer]++
+			byVersion, without := true, false
+			for k, reg := range got.registers {
+				if reg == nil {
+					continue
+				}
+				byVersion = byVersion && reg.relation == nil && reg.undecided == ""
+				for _, i := range v.keys[k] {
+					op := &h.Operations[i]
+					without = without || writes(op) && op.Outcome == histories.Happened && !acknowledged(op)
+				}
+			}
+			if got.Answer == Undecided || !byVersion {
+				continue // versions are not what was looked at
+			}
+			if without {
+				learnt[got.Answer]++
+			}
+			oracle := sequence{h: h, before: lagging(h), versions: true}
+			if want := oracle.exists(); want != (got.Answer == Holds) {
+				t.Fatalf("%+v: oneOrder says %s (%s; %+v), trying every order says %v:\n%s", gen, got.Answer, got.Reason, got.flaws, want, show(h))
+			}
+		}
+		t.Logf("%+v: %v; with a version learnt: %v", gen, answers, learnt)
+		if (learnt[Holds] == 0 || learnt[Violated] == 0) && fuzzHistories(t) >= 800 {
+			t.Errorf("%+v: %v, with a version learnt: %v; too few to show anything", gen, answers, learnt)
+		}
 	}
 }
 

@@ -136,34 +136,68 @@ func (r *resolver) isSeen(op *histories.Operation) bool {
 	return op.F == histories.Read && !skipsRead(r.spec, op, actRead)
 }
 
-// versioned reports whether versions give a key's order: every acknowledged
-// write has one, and something has.
+// versioned reports whether versions give a key's order: something has one, and
+// every acknowledged write has one or is the only one of its value and was read
+// with one.
 func (r *resolver) versioned(key int32) bool {
+	ops := r.v.history.Operations
 	some := false
+	var without map[histories.Datum]int // how often each value that needs a version was written
 	for _, i := range r.v.keys[key] {
-		op := &r.v.history.Operations[i]
+		op := &ops[i]
 		if op.Outcome != histories.Happened {
 			continue
 		}
 		if op.Version != histories.UnknownVersion {
 			some = true
 		} else if writes(op) {
-			return false
+			if without == nil {
+				without = make(map[histories.Datum]int)
+			}
+			without[written(op)] = 0
 		}
 	}
-	return some
+	if !some || len(without) == 0 {
+		return some
+	}
+	if _, ok := without[r.spec.start(key)]; ok {
+		return false
+	}
+	told := make(map[histories.Datum]bool)
+	for _, i := range r.v.keys[key] {
+		op := &ops[i]
+		if writes(op) {
+			v := written(op)
+			if n, ok := without[v]; ok && n > 0 {
+				return false
+			} else if ok {
+				without[v]++
+			}
+		} else if r.isSeen(op) && op.Version != histories.UnknownVersion {
+			if _, ok := without[op.Result]; ok {
+				told[op.Result] = true
+			}
+		}
+	}
+	return len(told) == len(without)
 }
 
-// byVersion orders the states by the versions that the system gave them. An
-// unknown write has a place once somebody saw its version; until then it may
-// never have happened and constrains nothing.
+// acknowledged reports whether an operation is a write whose version is known
+// from its own answer.
+func acknowledged(op *histories.Operation) bool {
+	return writes(op) && op.Outcome == histories.Happened && op.Version != histories.UnknownVersion
+}
+
+// byVersion orders the states by the versions that the system gave them. A
+// write that told none has a place once somebody saw its version; one of unknown
+// outcome may until then never have happened and constrains nothing.
 func (r *resolver) byVersion(reg *keyOrder) {
 	ops := r.v.history.Operations
 	list := r.v.keys[reg.key]
 	reg.states = make([]state, 1, len(list)/2+1)
 	reg.states[0] = state{r.spec.start(reg.key), histories.UnknownVersion, noOp}
 	for _, i := range list {
-		if op := &ops[i]; writes(op) && op.Outcome == histories.Happened {
+		if op := &ops[i]; acknowledged(op) {
 			reg.states = append(reg.states, state{written(op), op.Version, i})
 		}
 	}
@@ -177,7 +211,7 @@ func (r *resolver) byVersion(reg *keyOrder) {
 	for _, i := range list {
 		op := &ops[i]
 		switch {
-		case writes(op) && op.Outcome == histories.Happened:
+		case acknowledged(op):
 			hint = reg.find(op.Version, hint)
 			r.seen[i] = int32(hint)
 			if written(op) != reg.states[hint].value {
@@ -333,12 +367,13 @@ func (r *resolver) someCAS(ops []int32) bool {
 	return slices.ContainsFunc(ops, func(i int32) bool { return r.v.history.Operations[i].F == histories.CAS })
 }
 
-// unknownWrites gives the unknown writes of each value, in order of invocation.
+// unknownWrites gives the writes of each value that told no version, in order of
+// invocation: those of unknown outcome, mostly.
 func (r *resolver) unknownWrites(key int32) map[histories.Datum][]int32 {
 	m := make(map[histories.Datum][]int32)
 	for _, i := range r.v.keys[key] {
 		op := &r.v.history.Operations[i]
-		if writes(op) && op.Outcome == histories.Unknown {
+		if writes(op) && !acknowledged(op) {
 			m[written(op)] = append(m[written(op)], i)
 		}
 	}

@@ -103,7 +103,7 @@ func tests(file, run string) string {
 	case run != "":
 		return run
 	case strings.HasPrefix(name, "zone"):
-		return "EnginesAgree/register|EnginesAgree/cas|Violations|Witness|Malformed"
+		return "EnginesAgree/register|EnginesAgree/cas|Violations|Witness|Malformed|LastBefore|ValuesAre|ShortestRun|LongRing"
 	case name == "windowed.go":
 		return "EnginesAgree|EachReduction|Violations|Witness"
 	case strings.HasPrefix(name, "order"), name == "stale.go", name == "session.go", name == "set.go", name == "compose.go":
