@@ -94,7 +94,7 @@ cycles:
 TIME ?= 10m
 endurance:
 	scripts/ensure-zookeeper
-	STALEMATE_ENDURANCE=$(TIME) STALEMATE_ENDURANCE_STORE=$(CURDIR)/store $(GO) test -timeout 90m -run TestEndurance -v ./internal/live
+	STALEMATE_ENDURANCE=$(TIME) STALEMATE_ENDURANCE_STORE=$(CURDIR)/store $(GO) test -count=1 -timeout 90m -run TestEndurance -v ./internal/live
 
 bench: build
 	$(GO) run ./internal/bench
