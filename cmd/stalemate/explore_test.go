@@ -17,14 +17,14 @@ func TestExploreReplayMerge(t *testing.T) {
 	for _, shard := range []string{"0/2", "1/2"} {
 		out := filepath.Join(dir, shard[:1])
 		shards = append(shards, out)
-		text, code := stalemate(t, "", "explore", "push", "--guards-off", "resend-on-failover", "--seed", "9", "--runs", "2", "--shard", shard, "--out", out)
-		if found := shard == "0/2"; code == exitViolated != found || !strings.Contains(text, "seeds 9 to 10: 1 runs") {
+		text, code := stalemate(t, "", "explore", "push", "--guards-off", "controller-epoch-check", "--seed", "7", "--runs", "2", "--shard", shard, "--out", out)
+		if found := shard == "0/2"; code == exitViolated != found || !strings.Contains(text, "seeds 7 to 8: 1 runs") {
 			t.Fatalf("shard %s exits with %d:\n%s", shard, code, text)
 		}
 	}
 	merged := filepath.Join(dir, "merged")
 	text, code := stalemate(t, "", append([]string{"merge", "--out", merged}, shards...)...)
-	if code != exitViolated || !strings.Contains(text, "seeds 9 to 10: 2 runs, 1 failed") || strings.Contains(text, "missing") {
+	if code != exitViolated || !strings.Contains(text, "seeds 7 to 8: 2 runs, 1 failed") || strings.Contains(text, "missing") {
 		t.Fatalf("merge exits with %d:\n%s", code, text)
 	}
 	s, err := explore.Read(merged)

@@ -40,7 +40,7 @@ func (s *Search) draw(ctx context.Context, seed uint64, trace bool) (*Plan, *Out
 		Heal: heal, Final: heal + settle, End: heal + settle + after,
 	}
 	r := rand.New(rand.NewPCG(seed, 0x6578706c6f7265))
-	p.Hurried = s.System == "kraft" && r.IntN(4) == 0
+	p.Hurried = s.System == "kraft" && r.IntN(3) == 0
 	k, err := toys.New(p.config(trace))
 	if err != nil {
 		return nil, nil, err

@@ -112,7 +112,7 @@ func general(err error) string {
 	text := strings.TrimPrefix(err.Error(), "at ")
 	_, text, _ = strings.Cut(text, ": ")
 	text = names.ReplaceAllString(text, "…")
-	for strings.HasPrefix(text, "…") {
+	for strings.HasPrefix(text, "…") || strings.HasPrefix(text, "from leader") {
 		// As in "c1 has stopped: c1 in epoch 7: two leaders in one epoch: …".
 		_, rest, more := strings.Cut(text, ": ")
 		if !more {
