@@ -50,6 +50,17 @@ func date(changes []kraft.Change, trace []tcp.Entry, unseen time.Duration) ([]kr
 		index[term{changes[i].Partition.String(), changes[i].LeaderEpoch}] = i
 	}
 	for _, e := range trace {
+		if e.What == "active" {
+			// A new controller answers once it knows all before this offset
+			// committed, what its predecessor appended too.
+			for i := len(changes) - 1; i >= 0; i-- {
+				if changes[i].Offset < e.Version {
+					changes[i].Committed = min(changes[i].Committed, e.Time)
+					break
+				}
+			}
+			continue
+		}
 		known := e.What == "committed" || e.What == "applied"
 		if !known && e.What != "appended" {
 			continue
