@@ -35,6 +35,9 @@ func TestWhenAChangeWasCommitted(t *testing.T) {
 		{"what was appended and not committed is nothing", []tcp.Entry{
 			note(4, "committed", 1, 0), note(5, "appended", 3, 1), note(5, "appended", 3, 2), note(9, "committed", 2, 1),
 		}, "4-4 5-9"},
+		{"a new controller knows what it inherits", []tcp.Entry{
+			note(1, "appended", 1, 0), {Time: 5, Node: "c2", What: "active", Epoch: 2, Version: 7}, note(9, "applied", 2, 1),
+		}, "1-5 9-9"},
 		{"what a node applied is in the log", []tcp.Entry{note(4, "applied", 1, 2)}, "not in the log"},
 		{"and is the same there", []tcp.Entry{note(4, "applied", 3, 1)}, "not in the log"},
 		{"other notes say nothing", []tcp.Entry{note(1, "role", 9, 9), note(4, "committed", 2, 1)}, "4-4 4-4"},
