@@ -134,8 +134,12 @@ func (l *localComparison) survey(ctx context.Context, faults []nemesis.Fault) ([
 
 // add adds a run to the rows of its system.
 func (l *localComparison) add(rows []toys.Row, system string, seed int64, v *checker.Verdict) []toys.Row {
-	for _, path := range comparedPaths(system) {
+	paths := comparedPaths(system)
+	for _, path := range paths {
 		p := v.Paths[path]
+		if len(paths) == 1 {
+			p = v // which does not tell its only path apart
+		}
 		if p == nil {
 			continue
 		}

@@ -71,6 +71,20 @@ func TestTheTableOfALocalComparison(t *testing.T) {
 	}
 }
 
+func TestASystemWithOneReadPathHasARowToo(t *testing.T) {
+	for _, system := range localSystems() {
+		paths := comparedPaths(system)
+		v := &checker.Verdict{Reads: 7}
+		if len(paths) > 1 {
+			v.Paths = map[string]*checker.Verdict{paths[0]: {Reads: 7}}
+		}
+		rows := (&localComparison{}).add(nil, system, 1, v)
+		if len(rows) != 1 || rows[0].Path != paths[0] || rows[0].Reads != 7 {
+			t.Errorf("%s: %+v", system, rows)
+		}
+	}
+}
+
 func TestEverySystemOfALocalComparisonHasPaths(t *testing.T) {
 	for _, system := range localSystems() {
 		least := 2
