@@ -40,16 +40,20 @@ func gravity(a checker.Answer) int {
 }
 
 // chosen picks the anomalies to show. They come gravest kind first and worst
-// first within a kind. Where the promise held, one is enough, a stale read if there was
-// one, to show what the numbers are made of. Where not, the worst of each kind is shown, but the kinds
-// that every graver one brings along only where there is none.
+// first within a kind. Where the promise held, one is enough, to show what the
+// verdict or else the numbers are made of: the gravest of a divergence, otherwise a
+// stale read if there was one. Where not, the worst of each kind is shown, but the
+// kinds that every graver one brings along only where there is none.
 func chosen(v *checker.Verdict, all bool) []checker.Anomaly {
 	if all || len(v.Anomalies) == 0 {
 		return v.Anomalies
 	}
 	if v.Holds == checker.Holds {
-		isStale := func(a checker.Anomaly) bool { return a.Kind == staleRead }
-		n := max(0, slices.IndexFunc(v.Anomalies, isStale))
+		n := 0
+		if v.Verdict != checker.ClassDivergent {
+			isStale := func(a checker.Anomaly) bool { return a.Kind == staleRead }
+			n = max(0, slices.IndexFunc(v.Anomalies, isStale))
+		}
 		return v.Anomalies[n : n+1]
 	}
 	var out []checker.Anomaly
