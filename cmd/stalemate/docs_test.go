@@ -204,7 +204,7 @@ func walk(c *cobra.Command, visit func(*cobra.Command)) {
 var (
 	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading = regexp.MustCompile(`(?m)^#+ +(.+)$`)
-	noSlug  = regexp.MustCompile("[^\\p{L}\\p{N}_ -]")
+	noSlug  = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 	target  = regexp.MustCompile(`(?m)^([a-z][a-z-]*):`)
 	makes   = regexp.MustCompile(`(?:^|\s)make ([a-z][a-z-]*)`)
 )
