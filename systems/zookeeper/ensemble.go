@@ -85,7 +85,7 @@ func newEnsemble(o Options, in Installation) *Ensemble {
 	for id := 1; id <= o.Servers; id++ {
 		name := "zk" + strconv.Itoa(id)
 		e.names = append(e.names, name)
-		e.servers[name] = &server{name: name, java: in.Java}
+		e.servers[name] = &server{Member: &local.Member{Name: name}}
 	}
 	e.mesh = links.New(e.names...)
 	return e
@@ -134,8 +134,10 @@ func (e *Ensemble) install(ports []int) error {
 		s := e.servers[name]
 		dir := filepath.Join(e.options.Dir, name)
 		s.client = hostPort(ports[3*i])
-		s.log = filepath.Join(dir, "server.log")
-		s.args = javaArguments(e.options, e.installation, conf, filepath.Join(dir, "zoo.cfg"))
+		s.Command = local.Command{
+			Path: e.installation.Java, Args: javaArguments(e.options, e.installation, conf, filepath.Join(dir, "zoo.cfg")),
+			Dir: dir, Log: filepath.Join(dir, "server.log"),
+		}
 		// An earlier attempt's log would be taken for this one's.
 		if err := os.RemoveAll(dir); err != nil {
 			return err
@@ -196,7 +198,7 @@ func (e *Ensemble) launchCheck() func() error {
 			s := e.servers[name]
 			died := s.died()
 			if (died != nil || asked%logEvery == 0) && s.portTaken() {
-				return fmt.Errorf("%w (%s says so in %s)", errPortTaken, name, s.log)
+				return fmt.Errorf("%w (%s says so in %s)", errPortTaken, name, s.Command.Log)
 			}
 			if died != nil {
 				return died
@@ -234,7 +236,7 @@ func (e *Ensemble) Log(node string) string {
 	if err != nil {
 		return ""
 	}
-	return s.log
+	return s.Command.Log
 }
 
 // Roles asks every server what it is.
@@ -260,7 +262,7 @@ func (e *Ensemble) Kill(ctx context.Context, node string) error {
 	if err != nil {
 		return err
 	}
-	return s.kill(ctx)
+	return s.Kill(ctx)
 }
 
 // Start brings a killed server back on its data and returns once it serves. A
@@ -287,7 +289,7 @@ func (e *Ensemble) Pause(_ context.Context, node string) error {
 	if err != nil {
 		return err
 	}
-	return s.pause()
+	return s.Pause()
 }
 
 // Resume lets a paused server go on. Resuming one that is not paused is no
@@ -297,7 +299,7 @@ func (e *Ensemble) Resume(_ context.Context, node string) error {
 	if err != nil {
 		return err
 	}
-	return s.resume()
+	return s.Resume()
 }
 
 // Links gives the links between the servers; those of clients cannot be broken.
@@ -308,7 +310,7 @@ func (e *Ensemble) Close() error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(e.names))
 	for i, name := range e.names {
-		wg.Go(func() { errs[i] = e.servers[name].close() })
+		wg.Go(func() { errs[i] = e.servers[name].Close() })
 	}
 	wg.Wait()
 	return errors.Join(append(errs, e.mesh.Close())...)

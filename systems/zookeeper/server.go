@@ -8,26 +8,15 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/stalemate-io/stalemate/systems/local"
 )
 
-// tailLines is how much of a server's log an error message shows.
-const tailLines = 12
-
 // server is one member of an Ensemble.
 type server struct {
-	name   string
+	*local.Member
 	client string // host:port for clients
-	log    string
-	java   string
-	args   []string
-
-	mu      sync.Mutex
-	process *local.Process // nil while not running
-	paused  bool
 }
 
 // install writes the server's folder: its configuration and its id.
@@ -55,79 +44,7 @@ func writeError(err error) error {
 	return err
 }
 
-func (s *server) start() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.running() {
-		return fmt.Errorf("%s runs already", s.name)
-	}
-	p, err := local.Start(local.Command{Path: s.java, Args: s.args, Dir: filepath.Dir(s.log), Log: s.log})
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.name, writeError(err))
-	}
-	s.process, s.paused = p, false
-	return nil
-}
-
-// running is asked with mu held.
-func (s *server) running() bool {
-	if s.process == nil {
-		return false
-	}
-	select {
-	case <-s.process.Done():
-		return false
-	default:
-		return true
-	}
-}
-
-func (s *server) kill(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.running() {
-		return fmt.Errorf("%s does not run", s.name)
-	}
-	if err := s.process.Kill(ctx); err != nil {
-		return fmt.Errorf("%s: %w", s.name, err)
-	}
-	s.process, s.paused = nil, false
-	return nil
-}
-
-func (s *server) pause() error {
-	return s.setPaused(true, (*local.Process).Pause)
-}
-
-func (s *server) resume() error {
-	return s.setPaused(false, (*local.Process).Resume)
-}
-
-func (s *server) setPaused(paused bool, do func(*local.Process) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.running() {
-		return fmt.Errorf("%s does not run", s.name)
-	}
-	if err := do(s.process); err != nil {
-		return fmt.Errorf("%s: %w", s.name, err)
-	}
-	s.paused = paused
-	return nil
-}
-
-func (s *server) close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.process == nil {
-		return nil
-	}
-	if err := s.process.Close(); err != nil {
-		return fmt.Errorf("%s: %w", s.name, err)
-	}
-	s.process = nil
-	return nil
-}
+func (s *server) start() error { return writeError(s.Start()) }
 
 // errPaused and errStopped are the answers of servers that need not be asked.
 var (
@@ -136,13 +53,10 @@ var (
 )
 
 func (s *server) ask(ctx context.Context) (Status, error) {
-	s.mu.Lock()
-	running, paused := s.running(), s.paused
-	s.mu.Unlock()
-	switch {
-	case !running:
+	switch s.Asleep() {
+	case local.ErrStopped:
 		return Status{}, errStopped
-	case paused:
+	case local.ErrPaused:
 		return Status{}, errPaused
 	}
 	return Ask(ctx, s.client)
@@ -150,18 +64,17 @@ func (s *server) ask(ctx context.Context) (Status, error) {
 
 // died says how the server ended by itself, or nil where it did not.
 func (s *server) died() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.process == nil || s.running() {
-		return nil
+	var d *local.DiedError
+	if err := s.Died(); !errors.As(err, &d) {
+		return err
 	}
-	return &DiedError{Server: s.name, Exit: s.process.Err(), Log: s.log, Tail: s.process.Tail(tailLines)}
+	return &DiedError{Server: d.Node, Exit: d.Exit, Log: d.Log, Tail: d.Tail}
 }
 
 // portTaken says whether the server's log complains that one of its ports is in
 // use. Not every server that cannot bind a port ends.
 func (s *server) portTaken() bool {
-	log := local.Tail(s.log, 200)
+	log := local.Tail(s.Command.Log, 200)
 	return strings.Contains(log, "Address already in use") || strings.Contains(log, "BindException")
 }
 
