@@ -415,3 +415,34 @@ func TestOneOrderWithoutSomeVersionsAgreesWithEveryOrder(t *testing.T) {
 		}
 	}
 }
+
+// Where no read of any key is stale, the graph across keys is not asked. It
+// would find nothing, whatever else is odd.
+func TestGraphOfFreshKeysSorts(t *testing.T) {
+	for n, gen := range []lagHistory{
+		{3, 1, 2, 9, true, false, false, 0},
+		{4, 2, 3, 12, true, false, false, 0},
+		{4, 2, 2, 9, true, true, false, 8},
+		{4, 2, 3, 10, true, false, true, 8},
+		{3, 2, 2, 8, false, false, false, 8},
+	} {
+		r := rand.New(rand.NewPCG(uint64(n), 29))
+		fresh := 0
+		for range fuzzHistories(t) {
+			h := gen.make(r)
+			v := newView(h, everyPath)
+			res := oneOrder(&v, &spec{model: modelCASRegister, nilReads: nilAbsent, version: -1})
+			if len(res.flaws) > 0 || res.Reason != "" || !allFresh(res.registers) {
+				continue
+			}
+			fresh++
+			if !newGraph(res.resolver, res.registers).sort() {
+				t.Fatalf("no read is stale, and yet there is a cycle:\n%s", show(h))
+			}
+		}
+		t.Logf("%+v: %d fresh", gen, fresh)
+		if fresh == 0 && gen.versions {
+			t.Errorf("%+v: no history was fresh", gen)
+		}
+	}
+}
