@@ -21,12 +21,17 @@ var raftExchanges = []exchange{
 // metadataPartition is the one partition of the metadata log.
 var metadataPartition = protocol.Partition{Topic: metadataTopic}
 
-// onlyMetadata fails for requests and answers on anything but the metadata log.
-func onlyMetadata(topics, partitions int, topic string) error {
-	if topics != 1 || partitions != 1 || topic != metadataTopic {
-		return fmt.Errorf("%d topics, the first %q of %d partitions: expected one, %s, of one", topics, topic, partitions, metadataTopic)
+// onlyMetadata gives the one partition that a request or an answer is about. It
+// fails if that is not the metadata log's.
+func onlyMetadata[T, P any](topics []T, open func(*T) (name string, partitions []P)) (*P, error) {
+	topic, partitions := "", []P(nil)
+	if len(topics) > 0 {
+		topic, partitions = open(&topics[0])
 	}
-	return nil
+	if len(topics) != 1 || len(partitions) != 1 || topic != metadataTopic {
+		return nil, fmt.Errorf("%d topics, the first %q of %d partitions: expected one, %s, of one", len(topics), topic, len(partitions), metadataTopic)
+	}
+	return &partitions[0], nil
 }
 
 // standing reads the leader and the epoch that answers give.
@@ -41,21 +46,16 @@ var vote = translation[raft.VoteRequest, raft.VoteResponse, *kmsg.VoteRequest, *
 		p := kmsg.NewVoteRequestTopicPartition()
 		p.CandidateID, err = number(m.Candidate)
 		p.CandidateEpoch, p.LastOffsetEpoch, p.LastOffset, p.PreVote = m.Epoch, m.LastEpoch, m.LastOffset, m.PreVote
-		t := kmsg.NewVoteRequestTopic()
-		t.Topic = metadataTopic
-		t.Partitions = append(t.Partitions, p)
-		q.Topics = append(q.Topics, t)
+		q.Topics = []kmsg.VoteRequestTopic{{Topic: metadataTopic, Partitions: []kmsg.VoteRequestTopicPartition{p}}}
 		return err
 	},
 	parse: func(_ *Cluster, q *kmsg.VoteRequest) (*raft.VoteRequest, error) {
-		if len(q.Topics) == 0 {
-			return nil, onlyMetadata(0, 0, "")
-		}
-		t := &q.Topics[0]
-		if err := onlyMetadata(len(q.Topics), len(t.Partitions), t.Topic); err != nil {
+		p, err := onlyMetadata(q.Topics, func(t *kmsg.VoteRequestTopic) (string, []kmsg.VoteRequestTopicPartition) {
+			return t.Topic, t.Partitions
+		})
+		if err != nil {
 			return nil, err
 		}
-		p := &t.Partitions[0]
 		candidate, err := nodeOf(p.CandidateID)
 		return &raft.VoteRequest{
 			Candidate: candidate, Epoch: p.CandidateEpoch, LastEpoch: p.LastOffsetEpoch, LastOffset: p.LastOffset, PreVote: p.PreVote,
@@ -65,21 +65,19 @@ var vote = translation[raft.VoteRequest, raft.VoteResponse, *kmsg.VoteRequest, *
 		p := kmsg.NewVoteResponseTopicPartition()
 		p.LeaderID, err = number(a.Leader)
 		p.ErrorCode, p.LeaderEpoch, p.VoteGranted = code(a.Error), a.Epoch, a.Granted
-		t := kmsg.NewVoteResponseTopic()
-		t.Topic = metadataTopic
-		t.Partitions = append(t.Partitions, p)
-		r.Topics = append(r.Topics, t)
+		r.Topics = []kmsg.VoteResponseTopic{{Topic: metadataTopic, Partitions: []kmsg.VoteResponseTopicPartition{p}}}
 		return err
 	},
 	outcome: func(_ *Cluster, _ *raft.VoteRequest, r *kmsg.VoteResponse) (*raft.VoteResponse, error) {
-		if r.ErrorCode != 0 || len(r.Topics) == 0 {
+		if r.ErrorCode != 0 {
 			return nil, refused("Vote", r.ErrorCode)
 		}
-		t := &r.Topics[0]
-		if err := onlyMetadata(len(r.Topics), len(t.Partitions), t.Topic); err != nil {
+		p, err := onlyMetadata(r.Topics, func(t *kmsg.VoteResponseTopic) (string, []kmsg.VoteResponseTopicPartition) {
+			return t.Topic, t.Partitions
+		})
+		if err != nil {
 			return nil, err
 		}
-		p := &t.Partitions[0]
 		s, err := standing(p.LeaderID, p.LeaderEpoch)
 		return &raft.VoteResponse{Error: codeOf(p.ErrorCode), Standing: s, Granted: p.VoteGranted}, err
 	},
@@ -96,42 +94,36 @@ var beginQuorumEpoch = translation[raft.BeginQuorumEpochRequest, raft.BeginQuoru
 		p := kmsg.NewBeginQuorumEpochRequestTopicPartition()
 		p.LeaderID, err = number(m.Leader)
 		p.LeaderEpoch = m.Epoch
-		t := kmsg.NewBeginQuorumEpochRequestTopic()
-		t.Topic = metadataTopic
-		t.Partitions = append(t.Partitions, p)
-		q.Topics = append(q.Topics, t)
+		q.Topics = []kmsg.BeginQuorumEpochRequestTopic{{Topic: metadataTopic, Partitions: []kmsg.BeginQuorumEpochRequestTopicPartition{p}}}
 		return err
 	},
 	parse: func(_ *Cluster, q *kmsg.BeginQuorumEpochRequest) (*raft.BeginQuorumEpochRequest, error) {
-		if len(q.Topics) == 0 {
-			return nil, onlyMetadata(0, 0, "")
-		}
-		t := &q.Topics[0]
-		if err := onlyMetadata(len(q.Topics), len(t.Partitions), t.Topic); err != nil {
+		p, err := onlyMetadata(q.Topics, func(t *kmsg.BeginQuorumEpochRequestTopic) (string, []kmsg.BeginQuorumEpochRequestTopicPartition) {
+			return t.Topic, t.Partitions
+		})
+		if err != nil {
 			return nil, err
 		}
-		leader, err := nodeOf(t.Partitions[0].LeaderID)
-		return &raft.BeginQuorumEpochRequest{Leader: leader, Epoch: t.Partitions[0].LeaderEpoch}, err
+		leader, err := nodeOf(p.LeaderID)
+		return &raft.BeginQuorumEpochRequest{Leader: leader, Epoch: p.LeaderEpoch}, err
 	},
 	response: func(_ *Cluster, _ *kmsg.BeginQuorumEpochRequest, a *raft.BeginQuorumEpochResponse, r *kmsg.BeginQuorumEpochResponse) (err error) {
 		p := kmsg.NewBeginQuorumEpochResponseTopicPartition()
 		p.LeaderID, err = number(a.Leader)
 		p.ErrorCode, p.LeaderEpoch = code(a.Error), a.Epoch
-		t := kmsg.NewBeginQuorumEpochResponseTopic()
-		t.Topic = metadataTopic
-		t.Partitions = append(t.Partitions, p)
-		r.Topics = append(r.Topics, t)
+		r.Topics = []kmsg.BeginQuorumEpochResponseTopic{{Topic: metadataTopic, Partitions: []kmsg.BeginQuorumEpochResponseTopicPartition{p}}}
 		return err
 	},
 	outcome: func(_ *Cluster, _ *raft.BeginQuorumEpochRequest, r *kmsg.BeginQuorumEpochResponse) (*raft.BeginQuorumEpochResponse, error) {
-		if r.ErrorCode != 0 || len(r.Topics) == 0 {
+		if r.ErrorCode != 0 {
 			return nil, refused("BeginQuorumEpoch", r.ErrorCode)
 		}
-		t := &r.Topics[0]
-		if err := onlyMetadata(len(r.Topics), len(t.Partitions), t.Topic); err != nil {
+		p, err := onlyMetadata(r.Topics, func(t *kmsg.BeginQuorumEpochResponseTopic) (string, []kmsg.BeginQuorumEpochResponseTopicPartition) {
+			return t.Topic, t.Partitions
+		})
+		if err != nil {
 			return nil, err
 		}
-		p := &t.Partitions[0]
 		s, err := standing(p.LeaderID, p.LeaderEpoch)
 		return &raft.BeginQuorumEpochResponse{Error: codeOf(p.ErrorCode), Standing: s}, err
 	},
@@ -152,21 +144,16 @@ var endQuorumEpoch = translation[raft.EndQuorumEpochRequest, raft.EndQuorumEpoch
 			}
 			p.PreferredCandidates = append(p.PreferredCandidates, v)
 		}
-		t := kmsg.NewEndQuorumEpochRequestTopic()
-		t.Topic = metadataTopic
-		t.Partitions = append(t.Partitions, p)
-		q.Topics = append(q.Topics, t)
+		q.Topics = []kmsg.EndQuorumEpochRequestTopic{{Topic: metadataTopic, Partitions: []kmsg.EndQuorumEpochRequestTopicPartition{p}}}
 		return nil
 	},
 	parse: func(_ *Cluster, q *kmsg.EndQuorumEpochRequest) (*raft.EndQuorumEpochRequest, error) {
-		if len(q.Topics) == 0 {
-			return nil, onlyMetadata(0, 0, "")
-		}
-		t := &q.Topics[0]
-		if err := onlyMetadata(len(q.Topics), len(t.Partitions), t.Topic); err != nil {
+		p, err := onlyMetadata(q.Topics, func(t *kmsg.EndQuorumEpochRequestTopic) (string, []kmsg.EndQuorumEpochRequestTopicPartition) {
+			return t.Topic, t.Partitions
+		})
+		if err != nil {
 			return nil, err
 		}
-		p := &t.Partitions[0]
 		leader, err := nodeOf(p.LeaderID)
 		if err != nil {
 			return nil, err
@@ -185,21 +172,19 @@ var endQuorumEpoch = translation[raft.EndQuorumEpochRequest, raft.EndQuorumEpoch
 		p := kmsg.NewEndQuorumEpochResponseTopicPartition()
 		p.LeaderID, err = number(a.Leader)
 		p.ErrorCode, p.LeaderEpoch = code(a.Error), a.Epoch
-		t := kmsg.NewEndQuorumEpochResponseTopic()
-		t.Topic = metadataTopic
-		t.Partitions = append(t.Partitions, p)
-		r.Topics = append(r.Topics, t)
+		r.Topics = []kmsg.EndQuorumEpochResponseTopic{{Topic: metadataTopic, Partitions: []kmsg.EndQuorumEpochResponseTopicPartition{p}}}
 		return err
 	},
 	outcome: func(_ *Cluster, _ *raft.EndQuorumEpochRequest, r *kmsg.EndQuorumEpochResponse) (*raft.EndQuorumEpochResponse, error) {
-		if r.ErrorCode != 0 || len(r.Topics) == 0 {
+		if r.ErrorCode != 0 {
 			return nil, refused("EndQuorumEpoch", r.ErrorCode)
 		}
-		t := &r.Topics[0]
-		if err := onlyMetadata(len(r.Topics), len(t.Partitions), t.Topic); err != nil {
+		p, err := onlyMetadata(r.Topics, func(t *kmsg.EndQuorumEpochResponseTopic) (string, []kmsg.EndQuorumEpochResponseTopicPartition) {
+			return t.Topic, t.Partitions
+		})
+		if err != nil {
 			return nil, err
 		}
-		p := &t.Partitions[0]
 		s, err := standing(p.LeaderID, p.LeaderEpoch)
 		return &raft.EndQuorumEpochResponse{Error: codeOf(p.ErrorCode), Standing: s}, err
 	},
@@ -217,10 +202,12 @@ var raftFetch = translation[raft.FetchRequest, raft.FetchResponse, *kmsg.FetchRe
 		if !fetchesMetadata(q) {
 			return nil, nil
 		}
-		if err := onlyMetadata(1, len(q.Topics[0].Partitions), metadataTopic); err != nil {
+		p, err := onlyMetadata(q.Topics, func(t *kmsg.FetchRequestTopic) (string, []kmsg.FetchRequestTopicPartition) {
+			return metadataTopic, t.Partitions // whose name may be an identifier
+		})
+		if err != nil {
 			return nil, err
 		}
-		p := &q.Topics[0].Partitions[0]
 		replica, err := nodeOf(q.ReplicaState.ID)
 		return &raft.FetchRequest{
 			Replica: replica, Epoch: p.CurrentLeaderEpoch, Offset: p.FetchOffset,
@@ -241,13 +228,15 @@ var raftFetch = translation[raft.FetchRequest, raft.FetchResponse, *kmsg.FetchRe
 		return err
 	},
 	outcome: func(_ *Cluster, _ *raft.FetchRequest, r *kmsg.FetchResponse) (*raft.FetchResponse, error) {
-		if r.ErrorCode != 0 || len(r.Topics) == 0 {
+		if r.ErrorCode != 0 {
 			return nil, refused("Fetch", r.ErrorCode)
 		}
-		if err := onlyMetadata(len(r.Topics), len(r.Topics[0].Partitions), metadataTopic); err != nil {
+		p, err := onlyMetadata(r.Topics, func(t *kmsg.FetchResponseTopic) (string, []kmsg.FetchResponseTopicPartition) {
+			return metadataTopic, t.Partitions
+		})
+		if err != nil {
 			return nil, err
 		}
-		p := &r.Topics[0].Partitions[0]
 		s, err := standing(p.CurrentLeader.LeaderID, p.CurrentLeader.LeaderEpoch)
 		if err != nil {
 			return nil, err
@@ -270,21 +259,16 @@ var fetchSnapshot = translation[raft.FetchSnapshotRequest, raft.FetchSnapshotRes
 		p := kmsg.NewFetchSnapshotRequestTopicPartition()
 		p.CurrentLeaderEpoch, p.Position = m.Epoch, int64(m.Position)
 		p.SnapshotID.EndOffset, p.SnapshotID.Epoch = m.ID.End, m.ID.Epoch
-		t := kmsg.NewFetchSnapshotRequestTopic()
-		t.Topic = metadataTopic
-		t.Partitions = append(t.Partitions, p)
-		q.Topics = append(q.Topics, t)
+		q.Topics = []kmsg.FetchSnapshotRequestTopic{{Topic: metadataTopic, Partitions: []kmsg.FetchSnapshotRequestTopicPartition{p}}}
 		return err
 	},
 	parse: func(_ *Cluster, q *kmsg.FetchSnapshotRequest) (*raft.FetchSnapshotRequest, error) {
-		if len(q.Topics) == 0 {
-			return nil, onlyMetadata(0, 0, "")
-		}
-		t := &q.Topics[0]
-		if err := onlyMetadata(len(q.Topics), len(t.Partitions), t.Topic); err != nil {
+		p, err := onlyMetadata(q.Topics, func(t *kmsg.FetchSnapshotRequestTopic) (string, []kmsg.FetchSnapshotRequestTopicPartition) {
+			return t.Topic, t.Partitions
+		})
+		if err != nil {
 			return nil, err
 		}
-		p := &t.Partitions[0]
 		replica, err := nodeOf(q.ReplicaID)
 		return &raft.FetchSnapshotRequest{
 			Replica: replica, Epoch: p.CurrentLeaderEpoch,
@@ -297,21 +281,19 @@ var fetchSnapshot = translation[raft.FetchSnapshotRequest, raft.FetchSnapshotRes
 		p.ErrorCode, p.CurrentLeader.LeaderEpoch = code(a.Error), a.Epoch
 		p.SnapshotID.EndOffset, p.SnapshotID.Epoch = a.ID.End, a.ID.Epoch
 		p.Size, p.Position, p.Bytes = int64(a.Size), int64(a.Position), a.Bytes
-		t := kmsg.NewFetchSnapshotResponseTopic()
-		t.Topic = metadataTopic
-		t.Partitions = append(t.Partitions, p)
-		r.Topics = append(r.Topics, t)
+		r.Topics = []kmsg.FetchSnapshotResponseTopic{{Topic: metadataTopic, Partitions: []kmsg.FetchSnapshotResponseTopicPartition{p}}}
 		return err
 	},
 	outcome: func(_ *Cluster, _ *raft.FetchSnapshotRequest, r *kmsg.FetchSnapshotResponse) (*raft.FetchSnapshotResponse, error) {
-		if r.ErrorCode != 0 || len(r.Topics) == 0 {
+		if r.ErrorCode != 0 {
 			return nil, refused("FetchSnapshot", r.ErrorCode)
 		}
-		t := &r.Topics[0]
-		if err := onlyMetadata(len(r.Topics), len(t.Partitions), t.Topic); err != nil {
+		p, err := onlyMetadata(r.Topics, func(t *kmsg.FetchSnapshotResponseTopic) (string, []kmsg.FetchSnapshotResponseTopicPartition) {
+			return t.Topic, t.Partitions
+		})
+		if err != nil {
 			return nil, err
 		}
-		p := &t.Partitions[0]
 		s, err := standing(p.CurrentLeader.LeaderID, p.CurrentLeader.LeaderEpoch)
 		return &raft.FetchSnapshotResponse{
 			Error: codeOf(p.ErrorCode), Standing: s,
@@ -325,18 +307,14 @@ var fetchSnapshot = translation[raft.FetchSnapshotRequest, raft.FetchSnapshotRes
 // metadata log answers it; others say who that is.
 var describeQuorum = translation[raft.DescribeQuorumRequest, raft.DescribeQuorumResponse, *kmsg.DescribeQuorumRequest, *kmsg.DescribeQuorumResponse]{
 	request: func(_ *Cluster, _ *raft.DescribeQuorumRequest, q *kmsg.DescribeQuorumRequest) error {
-		t := kmsg.NewDescribeQuorumRequestTopic()
-		t.Topic = metadataTopic
-		t.Partitions = append(t.Partitions, kmsg.NewDescribeQuorumRequestTopicPartition())
-		q.Topics = append(q.Topics, t)
+		q.Topics = []kmsg.DescribeQuorumRequestTopic{{Topic: metadataTopic, Partitions: []kmsg.DescribeQuorumRequestTopicPartition{kmsg.NewDescribeQuorumRequestTopicPartition()}}}
 		return nil
 	},
 	parse: func(_ *Cluster, q *kmsg.DescribeQuorumRequest) (*raft.DescribeQuorumRequest, error) {
-		if len(q.Topics) == 0 {
-			return nil, onlyMetadata(0, 0, "")
-		}
-		t := &q.Topics[0]
-		return &raft.DescribeQuorumRequest{}, onlyMetadata(len(q.Topics), len(t.Partitions), t.Topic)
+		_, err := onlyMetadata(q.Topics, func(t *kmsg.DescribeQuorumRequestTopic) (string, []kmsg.DescribeQuorumRequestTopicPartition) {
+			return t.Topic, t.Partitions
+		})
+		return &raft.DescribeQuorumRequest{}, err
 	},
 	response: func(_ *Cluster, _ *kmsg.DescribeQuorumRequest, a *raft.DescribeQuorumResponse, r *kmsg.DescribeQuorumResponse) (err error) {
 		p := kmsg.NewDescribeQuorumResponseTopicPartition()
@@ -348,21 +326,19 @@ var describeQuorum = translation[raft.DescribeQuorumRequest, raft.DescribeQuorum
 			return err
 		}
 		p.Observers, err = replicaStates(a.Observers)
-		t := kmsg.NewDescribeQuorumResponseTopic()
-		t.Topic = metadataTopic
-		t.Partitions = append(t.Partitions, p)
-		r.Topics = append(r.Topics, t)
+		r.Topics = []kmsg.DescribeQuorumResponseTopic{{Topic: metadataTopic, Partitions: []kmsg.DescribeQuorumResponseTopicPartition{p}}}
 		return err
 	},
 	outcome: func(_ *Cluster, _ *raft.DescribeQuorumRequest, r *kmsg.DescribeQuorumResponse) (*raft.DescribeQuorumResponse, error) {
-		if r.ErrorCode != 0 || len(r.Topics) == 0 {
+		if r.ErrorCode != 0 {
 			return nil, refused("DescribeQuorum", r.ErrorCode)
 		}
-		t := &r.Topics[0]
-		if err := onlyMetadata(len(r.Topics), len(t.Partitions), t.Topic); err != nil {
+		p, err := onlyMetadata(r.Topics, func(t *kmsg.DescribeQuorumResponseTopic) (string, []kmsg.DescribeQuorumResponseTopicPartition) {
+			return t.Topic, t.Partitions
+		})
+		if err != nil {
 			return nil, err
 		}
-		p := &t.Partitions[0]
 		s, err := standing(p.LeaderID, p.LeaderEpoch)
 		if err != nil {
 			return nil, err
