@@ -21,8 +21,7 @@ const commitWithin = 250 * time.Millisecond
 // it was proposed; where no node knew soon after that, because the controller that
 // had asked for it was gone, At is the latest at which it can have been committed.
 //
-// clock tells what tcp.Now was at a time of the servers' clock: tcp.At, unless the
-// machine was started anew since.
+// clock tells what tcp.Now was at a time of the servers' clock.
 //
 // The error is also that of a store that has lost what it had acknowledged.
 func PushTruth(dataDirs []string, trace []tcp.Entry, clock func(time.Time) time.Duration) ([]push.Change, error) {

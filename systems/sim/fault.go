@@ -65,9 +65,7 @@ type Kind struct {
 	inject func(*World, *Fault, []*host) (undo func())
 }
 
-// Kinds lists the kinds of faults, always in the same order.
-func Kinds() []Kind { return append([]Kind(nil), kinds...) }
-
+// kinds lists the kinds of faults, always in the same order.
 var kinds = []Kind{
 	{Name: "kill-node", About: "the node crashes, and boots again when the fault is over", Stops: true, inject: kill},
 	{Name: "pause-node", About: "the node stands still", Stops: true, inject: pauseNode},

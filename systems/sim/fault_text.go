@@ -93,24 +93,6 @@ func ParseFault(line string) (Fault, error) {
 	return f, nil
 }
 
-// ParseFaults reads one fault a line. Blank lines and lines that begin with #
-// say nothing.
-func ParseFaults(text string) ([]Fault, error) {
-	var faults []Fault
-	for i, line := range strings.Split(text, "\n") {
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		f, err := ParseFault(line)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+1, err)
-		}
-		faults = append(faults, f)
-	}
-	return faults, nil
-}
-
 // faultParser goes through the words of a line; the first error stays.
 type faultParser struct {
 	words []string
@@ -277,4 +259,17 @@ func (p *faultParser) nodes() []node.ID {
 		ids = append(ids, node.ID(p.name("the name of a node")))
 	}
 	return ids
+}
+
+// duration reads a duration that is not negative and below a day, which keeps
+// every sum of them far from overflow.
+func duration(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(strings.TrimSpace(text))
+	if err != nil {
+		return 0, err
+	}
+	if d < 0 || d > 24*time.Hour {
+		return 0, fmt.Errorf("%v is not between 0 and 24h", d)
+	}
+	return d, nil
 }

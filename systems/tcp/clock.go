@@ -11,7 +11,3 @@ var (
 // the time since some start, which never goes back and which pauses of a process
 // do not stop.
 func Now() time.Duration { return bootClock + time.Since(bootTime) }
-
-// At is what Now was at a time of the wall clock, for what others have dated. It
-// is right where that clock has not been set since.
-func At(t time.Time) time.Duration { return Now() - time.Since(t.Round(0)) }
