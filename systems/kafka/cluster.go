@@ -10,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/stalemate-io/stalemate/systems"
@@ -24,11 +22,11 @@ import (
 
 // Cluster is a running Kafka.
 type Cluster struct {
+	members
 	options      Options
 	installation Installation
 	id           string
 	ids          []node.ID // controllers of the quorum first
-	members      map[node.ID]*local.Member
 	places       map[node.ID]place
 	store        *zookeeper.Ensemble // in ZooKeeper mode
 	mesh         *links.Mesh
@@ -36,6 +34,9 @@ type Cluster struct {
 }
 
 var _ systems.Cluster = (*Cluster)(nil)
+
+// members are the nodes of a Cluster.
+type members = systems.Members[node.ID, *local.Member]
 
 // launchTimeout bounds a launch, and a restart, whose context does not.
 const launchTimeout = 3 * time.Minute
@@ -56,7 +57,7 @@ func Launch(ctx context.Context, o Options) (*Cluster, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, launchTimeout)
 	defer cancel()
-	c := &Cluster{options: o, installation: in, members: map[node.ID]*local.Member{}, places: map[node.ID]place{}}
+	c := &Cluster{options: o, installation: in, members: members{}, places: map[node.ID]place{}}
 	if o.Mode == KRaft {
 		c.ids = o.ControllerIDs()
 	}
@@ -227,45 +228,14 @@ func (c *Cluster) nodeNames() []string {
 	return names
 }
 
-// Kill ends a node as kill -9 does.
-func (c *Cluster) Kill(ctx context.Context, name string) error {
-	m, err := c.member(name)
-	if err != nil {
-		return err
-	}
-	return m.Kill(ctx)
-}
-
 // Start brings a killed node back on its data and returns once it listens.
 func (c *Cluster) Start(ctx context.Context, name string) error {
-	m, err := c.member(name)
-	if err != nil {
-		return err
-	}
-	if err := m.Start(); err != nil {
+	if err := c.members.Start(ctx, name); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, launchTimeout)
 	defer cancel()
 	return c.awaitListening(ctx, node.ID(name))
-}
-
-// Pause stops a node's execution until Resume.
-func (c *Cluster) Pause(_ context.Context, name string) error {
-	m, err := c.member(name)
-	if err != nil {
-		return err
-	}
-	return m.Pause()
-}
-
-// Resume lets a paused node go on.
-func (c *Cluster) Resume(_ context.Context, name string) error {
-	m, err := c.member(name)
-	if err != nil {
-		return err
-	}
-	return m.Resume()
 }
 
 // Links gives the links between nodes, nil where this machine cannot tell who
@@ -277,41 +247,17 @@ func (c *Cluster) Links() systems.Links {
 	return c.mesh
 }
 
-// Died says which nodes ended by themselves.
-func (c *Cluster) Died() error {
-	var errs []error
-	for _, id := range c.ids {
-		errs = append(errs, c.members[id].Died())
-	}
-	return errors.Join(errs...)
-}
-
 // Close kills every node and closes the links.
 func (c *Cluster) Close() error {
-	var wg sync.WaitGroup
-	errs := make([]error, len(c.ids)+3)
-	for i, id := range c.ids {
-		if m := c.members[id]; m != nil {
-			wg.Go(func() { errs[i] = m.Close() })
-		}
-	}
-	wg.Wait()
-	n := len(c.ids)
+	errs := []error{systems.Each(c.members, (*local.Member).Close)}
 	if c.admin != nil {
-		errs[n] = c.admin.Close()
+		errs = append(errs, c.admin.Close())
 	}
 	if c.store != nil {
-		errs[n+1] = c.store.Close()
+		errs = append(errs, c.store.Close())
 	}
 	if c.mesh != nil {
-		errs[n+2] = c.mesh.Close()
+		errs = append(errs, c.mesh.Close())
 	}
 	return errors.Join(errs...)
-}
-
-func (c *Cluster) member(name string) (*local.Member, error) {
-	if m, ok := c.members[node.ID(name)]; ok {
-		return m, nil
-	}
-	return nil, fmt.Errorf("no node %q: want one of %s", name, strings.Join(c.Nodes(), ", "))
 }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/stalemate-io/stalemate/systems"
@@ -41,9 +40,9 @@ type Options struct {
 
 // Cluster is a toy system that runs as processes of this machine, or in containers.
 type Cluster struct {
+	nodes
 	options Options
 	ids     []node.ID
-	nodes   map[node.ID]*process
 	mesh    *links.Mesh
 	admin   *tcp.Node
 	// containers is nil where the nodes are processes of this machine.
@@ -53,6 +52,9 @@ type Cluster struct {
 }
 
 var _ systems.Dependent = (*Cluster)(nil)
+
+// nodes are the members of a Cluster.
+type nodes = systems.Members[node.ID, *process]
 
 const (
 	// launchTimeout bounds a launch, and a restart, whose context does not.
@@ -107,7 +109,7 @@ func (o Options) complete() (Options, error) {
 }
 
 func newCluster(o Options) *Cluster {
-	c := &Cluster{options: o, ids: o.IDs(), nodes: map[node.ID]*process{}}
+	c := &Cluster{options: o, ids: o.IDs(), nodes: nodes{}}
 	names := c.Nodes()
 	for name := range o.Store {
 		names = append(names, name)
@@ -226,62 +228,29 @@ func (c *Cluster) Dependencies() []string { return slices.Sorted(maps.Keys(c.opt
 // ClientAddr is the host:port at which clients reach a node, empty for a name
 // that is none. No link lies on the way.
 func (c *Cluster) ClientAddr(name string) string {
-	p, err := c.node(name)
-	if err != nil {
-		return ""
+	if p, ok := c.nodes[node.ID(name)]; ok {
+		return p.address
 	}
-	return p.address
+	return ""
 }
 
 // Log is the path of what a node prints, empty for a name that is none.
 func (c *Cluster) Log(name string) string {
-	p, err := c.node(name)
-	if err != nil {
-		return ""
+	if p, ok := c.nodes[node.ID(name)]; ok {
+		return p.log
 	}
-	return p.log
-}
-
-// Kill ends a node as kill -9 does. It fails where the node does not run.
-func (c *Cluster) Kill(ctx context.Context, name string) error {
-	p, err := c.node(name)
-	if err != nil {
-		return err
-	}
-	return p.Kill(ctx)
+	return ""
 }
 
 // Start brings a killed node back on its disk and returns once it answers. It
 // may not know yet what happened while it was away.
 func (c *Cluster) Start(ctx context.Context, name string) error {
-	p, err := c.node(name)
-	if err != nil {
-		return err
-	}
-	if err := p.Start(); err != nil {
+	if err := c.nodes.Start(ctx, name); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, launchTimeout)
 	defer cancel()
-	return c.awaitAnswer(ctx, p)
-}
-
-// Pause stops a node's execution until Resume; its connections stay open.
-func (c *Cluster) Pause(_ context.Context, name string) error {
-	p, err := c.node(name)
-	if err != nil {
-		return err
-	}
-	return p.Pause()
-}
-
-// Resume lets a paused node go on. Resuming one that is not paused is no error.
-func (c *Cluster) Resume(_ context.Context, name string) error {
-	p, err := c.node(name)
-	if err != nil {
-		return err
-	}
-	return p.Resume()
+	return c.awaitAnswer(ctx, c.nodes[node.ID(name)])
 }
 
 // Links gives the links between the nodes, and between them and the servers of
@@ -293,19 +262,10 @@ func (c *Cluster) Links() systems.Links {
 	return c.mesh
 }
 
-// Died says which nodes ended by themselves, nil where none did.
-func (c *Cluster) Died() error {
-	var errs []error
-	for _, id := range c.ids {
-		errs = append(errs, c.nodes[id].Died())
-	}
-	return errors.Join(errs...)
-}
-
 // Stop has every node leave in good order, so that its disk and its trace can be
 // read. Those that have not left when ctx is over are killed.
 func (c *Cluster) Stop(ctx context.Context) error {
-	err := c.each(func(p *process) error {
+	err := systems.Each(c.nodes, func(p *process) error {
 		if p.Asleep() == local.ErrStopped {
 			return nil
 		}
@@ -319,7 +279,7 @@ func (c *Cluster) Stop(ctx context.Context) error {
 
 // Close kills every node, paused ones too, and closes the links.
 func (c *Cluster) Close() error {
-	err := c.each(func(p *process) error {
+	err := systems.Each(c.nodes, func(p *process) error {
 		if p.member == nil {
 			return nil
 		}
@@ -332,24 +292,4 @@ func (c *Cluster) Close() error {
 		err = errors.Join(err, c.admin.Close())
 	}
 	return errors.Join(err, c.mesh.Close())
-}
-
-// each does something to all nodes at once.
-func (c *Cluster) each(do func(*process) error) error {
-	var wg sync.WaitGroup
-	errs := make([]error, len(c.ids))
-	for i, id := range c.ids {
-		if p := c.nodes[id]; p != nil {
-			wg.Go(func() { errs[i] = do(p) })
-		}
-	}
-	wg.Wait()
-	return errors.Join(errs...)
-}
-
-func (c *Cluster) node(name string) (*process, error) {
-	if p, ok := c.nodes[node.ID(name)]; ok {
-		return p, nil
-	}
-	return nil, fmt.Errorf("no node %q: want one of %v", name, c.ids)
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/stalemate-io/stalemate/systems"
 	"github.com/stalemate-io/stalemate/systems/docker"
 	"github.com/stalemate-io/stalemate/systems/local"
 	"github.com/stalemate-io/stalemate/systems/node"
@@ -17,13 +18,9 @@ import (
 // member is a node that is started, killed and paused, as a process of this machine
 // or as a container.
 type member interface {
-	Start() error
-	Kill(context.Context) error
+	systems.Member
 	Terminate(context.Context) error
-	Pause() error
-	Resume() error
 	Asleep() error
-	Died() error
 	Close() error
 }
 
@@ -74,7 +71,7 @@ func (c *Cluster) installContained(ctx context.Context) (err error) {
 	}
 	var mu sync.Mutex
 	hosts, advertised := map[node.ID]*docker.Host{}, map[node.ID]string{}
-	err = c.each(func(p *process) error {
+	err = systems.Each(c.nodes, func(p *process) error {
 		h, err := c.containers.space.Host(ctx, string(p.id), 9092)
 		if err != nil {
 			return err
@@ -88,7 +85,7 @@ func (c *Cluster) installContained(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return c.each(func(p *process) error {
+	return systems.Each(c.nodes, func(p *process) error {
 		config := NodeConfig{
 			Self: p.id, Cluster: c.options.Settings, Listen: "0.0.0.0:" + containedPort, Peers: map[node.ID]string{}, Advertised: advertised,
 			Disk: diskIn(containedDir), Trace: traceIn(containedDir),
@@ -138,7 +135,7 @@ func (c *Cluster) copyOut() error {
 	c.containers.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), copyTimeout)
 		defer cancel()
-		c.containers.copied = c.each(func(p *process) error {
+		c.containers.copied = systems.Each(c.nodes, func(p *process) error {
 			m, ok := p.member.(*docker.Member)
 			if !ok {
 				return nil

@@ -1,15 +1,17 @@
 package processes
 
-import "github.com/stalemate-io/stalemate/systems/tcp"
+import (
+	"github.com/stalemate-io/stalemate/systems/node"
+	"github.com/stalemate-io/stalemate/systems/tcp"
+)
 
 // Trace gives what happened inside the nodes, in order of time.
 func (c *Cluster) Trace() ([]tcp.Entry, error) { return c.Remains().Trace() }
 
 // TraceFile is the path of a node's trace, empty for a name that is none.
 func (c *Cluster) TraceFile(name string) string {
-	p, err := c.node(name)
-	if err != nil {
-		return ""
+	if p, ok := c.nodes[node.ID(name)]; ok {
+		return p.trace()
 	}
-	return p.trace()
+	return ""
 }

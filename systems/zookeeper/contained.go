@@ -33,12 +33,12 @@ const (
 
 // Contained is a ZooKeeper ensemble whose servers are containers.
 type Contained struct {
+	containers
 	options Options
 	image   string
 	engine  *docker.Engine
 	space   *docker.Space
 	names   []string
-	servers map[string]*contained
 	version string
 
 	once   sync.Once
@@ -46,6 +46,9 @@ type Contained struct {
 }
 
 var _ systems.Cluster = (*Contained)(nil)
+
+// containers are the members of a Contained.
+type containers = systems.Members[string, *contained]
 
 // contained is a server in a container.
 type contained struct {
@@ -82,7 +85,7 @@ func LaunchContained(ctx context.Context, o Options, image string) (*Contained, 
 	if err != nil {
 		return nil, err
 	}
-	e := &Contained{options: o, image: image, engine: engine, servers: map[string]*contained{}}
+	e := &Contained{options: o, image: image, engine: engine, containers: containers{}}
 	if err := e.launch(ctx); err != nil {
 		return nil, fmt.Errorf("launch of %d ZooKeeper servers as containers: %w", o.Servers, errors.Join(err, e.Close()))
 	}
@@ -106,20 +109,20 @@ func (e *Contained) launch(ctx context.Context) (err error) {
 	for id := 1; id <= e.options.Servers; id++ {
 		name := "zk" + strconv.Itoa(id)
 		e.names = append(e.names, name)
-		e.servers[name] = &contained{name: name, dir: filepath.Join(e.options.Dir, name)}
+		e.containers[name] = &contained{name: name, dir: filepath.Join(e.options.Dir, name)}
 	}
 	// A server is told of all others' addresses, so all hosts come first.
-	err = e.each(func(s *contained) (err error) {
+	err = systems.Each(e.containers, func(s *contained) (err error) {
 		s.host, err = e.space.Host(ctx, s.name, containedClient)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if err := e.each(func(s *contained) error { return e.start(ctx, s) }); err != nil {
+	if err := systems.Each(e.containers, func(s *contained) error { return e.start(ctx, s) }); err != nil {
 		return err
 	}
-	roles, err := awaitRoles(ctx, "all servers to serve and one to lead", e.Roles, Roles.AllServe, e.died)
+	roles, err := awaitRoles(ctx, "all servers to serve and one to lead", e.Roles, Roles.AllServe, e.Died)
 	if err != nil {
 		return err
 	}
@@ -152,7 +155,7 @@ func (e *Contained) start(ctx context.Context, s *contained) (err error) {
 func (e *Contained) configuration() string {
 	var peers []string
 	for _, name := range e.names {
-		peers = append(peers, fmt.Sprintf("%s:%d:%d", e.servers[name].host.Address(), containedQuorum, containedElection))
+		peers = append(peers, fmt.Sprintf("%s:%d:%d", e.containers[name].host.Address(), containedQuorum, containedElection))
 	}
 	return configurationAt(e.options, containedData, "0.0.0.0", containedClient, peers)
 }
@@ -165,22 +168,6 @@ func containedEnvironment(o Options) []string {
 		fmt.Sprintf("JAVA_TOOL_OPTIONS=-Xmx%dm -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -Dzookeeper.preAllocSize=4096", o.HeapMB),
 		fmt.Sprintf("ZK_SERVER_HEAP=%d", o.HeapMB),
 	}
-}
-
-// each does something to all servers at once.
-func (e *Contained) each(do func(*contained) error) error {
-	errs := make([]error, len(e.names))
-	var wg sync.WaitGroup
-	for i, name := range e.names {
-		wg.Go(func() { errs[i] = do(e.servers[name]) })
-	}
-	wg.Wait()
-	return errors.Join(errs...)
-}
-
-// died ends a wait for servers of which one has ended by itself.
-func (e *Contained) died() error {
-	return e.each(func(s *contained) error { return s.Died() })
 }
 
 // Nodes lists the servers: zk1, zk2 and so on, by server id.
@@ -198,17 +185,16 @@ func (e *Contained) Engine() string { return e.engine.Version() }
 // ClientAddr is the host:port at which clients reach a server; empty for a name
 // that is none. No link lies on the way.
 func (e *Contained) ClientAddr(node string) string {
-	s, err := e.server(node)
-	if err != nil {
-		return ""
+	if s, ok := e.containers[node]; ok {
+		return s.host.ClientAddr()
 	}
-	return s.host.ClientAddr()
+	return ""
 }
 
 // Roles asks every server what it is.
 func (e *Contained) Roles(ctx context.Context) Roles {
 	return askAll(ctx, e.names, func(ctx context.Context, name string) (Status, error) {
-		s := e.servers[name]
+		s := e.containers[name]
 		if err := s.Asleep(); err != nil {
 			return Status{}, err
 		}
@@ -225,47 +211,16 @@ func (e *Contained) Await(ctx context.Context, want string, cond func(Roles) boo
 // epoch.
 func (e *Contained) Leader(ctx context.Context) (string, error) { return leader(ctx, e.Roles) }
 
-// Kill ends a server as kill -9 does. It fails where the server does not run.
-func (e *Contained) Kill(ctx context.Context, node string) error {
-	s, err := e.server(node)
-	if err != nil {
-		return err
-	}
-	return s.Kill(ctx)
-}
-
 // Start brings a killed server back on its data and returns once it serves.
 func (e *Contained) Start(ctx context.Context, node string) error {
-	s, err := e.server(node)
-	if err != nil {
-		return err
-	}
-	if err := s.Start(); err != nil {
+	if err := e.containers.Start(ctx, node); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, launchTimeout)
 	defer cancel()
 	serves := func(r Roles) bool { return r[node].Err == nil }
-	_, err = awaitRoles(ctx, node+" to serve", e.Roles, serves, s.Died)
+	_, err := awaitRoles(ctx, node+" to serve", e.Roles, serves, e.containers[node].Died)
 	return err
-}
-
-// Pause stops a server's execution until Resume.
-func (e *Contained) Pause(_ context.Context, node string) error {
-	s, err := e.server(node)
-	if err != nil {
-		return err
-	}
-	return s.Pause()
-}
-
-// Resume lets a paused server go on. Resuming one that is not paused is no error.
-func (e *Contained) Resume(_ context.Context, node string) error {
-	s, err := e.server(node)
-	if err != nil {
-		return err
-	}
-	return s.Resume()
 }
 
 // Links gives the links between the servers, which can be cut and healed; those of
@@ -277,7 +232,7 @@ func (e *Contained) Links() systems.Links { return e.space.Links() }
 func (e *Contained) DataDirs() []string {
 	var dirs []string
 	for _, name := range e.names {
-		dirs = append(dirs, filepath.Join(e.servers[name].dir, "data"))
+		dirs = append(dirs, filepath.Join(e.containers[name].dir, "data"))
 	}
 	return dirs
 }
@@ -295,7 +250,7 @@ func (e *Contained) Close() error {
 func (e *Contained) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
 	defer cancel()
-	err := e.each(func(s *contained) error {
+	err := systems.Each(e.containers, func(s *contained) error {
 		if s.Member == nil {
 			return nil
 		}
@@ -305,11 +260,4 @@ func (e *Contained) close() error {
 		err = errors.Join(err, e.space.Close())
 	}
 	return errors.Join(err, e.engine.Close())
-}
-
-func (e *Contained) server(node string) (*contained, error) {
-	if s, ok := e.servers[node]; ok {
-		return s, nil
-	}
-	return nil, fmt.Errorf("no server %q: want one of %v", node, e.names)
 }

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/stalemate-io/stalemate/systems"
@@ -21,13 +20,16 @@ import (
 
 // Ensemble is a ZooKeeper ensemble of processes of this machine.
 type Ensemble struct {
+	servers
 	options      Options
 	installation Installation
 	names        []string
-	servers      map[string]*server
 	mesh         *links.Mesh
 	version      string
 }
+
+// servers are the members of an Ensemble.
+type servers = systems.Members[string, *server]
 
 var _ systems.Cluster = (*Ensemble)(nil)
 
@@ -81,7 +83,7 @@ func launch(ctx context.Context, o Options, reserve func(int) (*local.Ports, err
 }
 
 func newEnsemble(o Options, in Installation) *Ensemble {
-	e := &Ensemble{options: o, installation: in, servers: make(map[string]*server)}
+	e := &Ensemble{options: o, installation: in, servers: servers{}}
 	for id := 1; id <= o.Servers; id++ {
 		name := "zk" + strconv.Itoa(id)
 		e.names = append(e.names, name)
@@ -102,7 +104,7 @@ func (e *Ensemble) launch(ctx context.Context, reserve func(int) (*local.Ports, 
 		return err
 	}
 	for _, name := range e.names {
-		if err := e.servers[name].start(); err != nil {
+		if err := e.servers[name].Start(); err != nil {
 			return err
 		}
 	}
@@ -223,20 +225,18 @@ func (e *Ensemble) Options() Options { return e.options }
 // ClientAddr is the host:port at which clients reach a server; empty for a name
 // that is none. No link lies on the way.
 func (e *Ensemble) ClientAddr(node string) string {
-	s, err := e.server(node)
-	if err != nil {
-		return ""
+	if s, ok := e.servers[node]; ok {
+		return s.client
 	}
-	return s.client
+	return ""
 }
 
 // Log is the path of a server's log; empty for a name that is none.
 func (e *Ensemble) Log(node string) string {
-	s, err := e.server(node)
-	if err != nil {
-		return ""
+	if s, ok := e.servers[node]; ok {
+		return s.Command.Log
 	}
-	return s.Command.Log
+	return ""
 }
 
 // Roles asks every server what it is.
@@ -256,50 +256,17 @@ func (e *Ensemble) Await(ctx context.Context, want string, cond func(Roles) bool
 // epoch.
 func (e *Ensemble) Leader(ctx context.Context) (string, error) { return leader(ctx, e.Roles) }
 
-// Kill ends a server as kill -9 does. It fails where the server does not run.
-func (e *Ensemble) Kill(ctx context.Context, node string) error {
-	s, err := e.server(node)
-	if err != nil {
-		return err
-	}
-	return s.Kill(ctx)
-}
-
 // Start brings a killed server back on its data and returns once it serves. A
 // server that serves may still lack what was written while it was away.
 func (e *Ensemble) Start(ctx context.Context, node string) error {
-	s, err := e.server(node)
-	if err != nil {
-		return err
-	}
-	if err := s.start(); err != nil {
+	if err := e.servers.Start(ctx, node); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, launchTimeout)
 	defer cancel()
 	serves := func(r Roles) bool { return r[node].Err == nil }
-	_, err = awaitRoles(ctx, node+" to serve", e.Roles, serves, s.died)
+	_, err := awaitRoles(ctx, node+" to serve", e.Roles, serves, e.servers[node].died)
 	return err
-}
-
-// Pause stops a server's execution, with all its threads and connections, until
-// Resume.
-func (e *Ensemble) Pause(_ context.Context, node string) error {
-	s, err := e.server(node)
-	if err != nil {
-		return err
-	}
-	return s.Pause()
-}
-
-// Resume lets a paused server go on. Resuming one that is not paused is no
-// error.
-func (e *Ensemble) Resume(_ context.Context, node string) error {
-	s, err := e.server(node)
-	if err != nil {
-		return err
-	}
-	return s.Resume()
 }
 
 // Links gives the links between the servers; those of clients cannot be broken.
@@ -307,20 +274,7 @@ func (e *Ensemble) Links() systems.Links { return e.mesh }
 
 // Close kills every server, paused ones too, and closes the links.
 func (e *Ensemble) Close() error {
-	var wg sync.WaitGroup
-	errs := make([]error, len(e.names))
-	for i, name := range e.names {
-		wg.Go(func() { errs[i] = e.servers[name].Close() })
-	}
-	wg.Wait()
-	return errors.Join(append(errs, e.mesh.Close())...)
-}
-
-func (e *Ensemble) server(node string) (*server, error) {
-	if s, ok := e.servers[node]; ok {
-		return s, nil
-	}
-	return nil, fmt.Errorf("no server %q: want one of %v", node, e.names)
+	return errors.Join(systems.Each(e.servers, (*server).Close), e.mesh.Close())
 }
 
 // sortedKeys gives the keys of m in their order.

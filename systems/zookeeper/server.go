@@ -44,7 +44,8 @@ func writeError(err error) error {
 	return err
 }
 
-func (s *server) start() error { return writeError(s.Start()) }
+// Start runs the server's command.
+func (s *server) Start() error { return writeError(s.Member.Start()) }
 
 // errPaused and errStopped are the answers of servers that need not be asked.
 var (
