@@ -2,22 +2,24 @@ package checker
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/stalemate-io/stalemate/histories"
 )
 
-// cycle gives a short cycle among what could not be sorted, as operations in
-// the order in which each has to come before the next, or nil where everything
-// was sorted. It is shortest among the cycles through maxCycleStarts operations
-// that were found to lie on one, with every chain of states of one key and
-// every chain in time taken as a single step.
+// cycle gives a short cycle among what could not be sorted, of which there must be
+// something, as operations in the order in which each has to come before the next.
+// It is shortest among the cycles through maxCycleStarts operations that were found
+// to lie on one, with every chain of states of one key and every chain in time
+// taken as a single step.
 func (g *graph) cycle() []int32 {
 	s := newCycleSearch(g)
 	var best []int32
+	limit := math.MaxInt
 	for _, start := range s.starts() {
-		if c := s.through(start, len(best)); c != nil && (best == nil || len(c) < len(best)) {
-			best = c
+		if c := s.through(start, limit); c != nil {
+			best, limit = c, len(c)
 		}
 	}
 	return best
@@ -59,10 +61,7 @@ func newCycleSearch(g *graph) *cycleSearch {
 		g: g, byKey: map[int32][]int32{}, byWatcher: map[int32][]int32{},
 		parent: make([]int32, len(h.Operations)), depth: make([]int32, len(h.Operations)),
 	}
-	for k, reg := range g.registers {
-		if reg == nil {
-			continue
-		}
+	for k := range g.registers {
 		for _, i := range g.r.v.keys[k] {
 			if !g.takesPart(i) || g.sorted[i] {
 				continue
@@ -111,9 +110,6 @@ func (s *cycleSearch) followers(i int32, do func(suffix, []int32, int)) {
 		at, _ := slices.BinarySearchFunc(list, op.Completed, func(j, p int32) int { return cmp.Compare(ops[j].Invoked, p) })
 		return at
 	}
-	if op.Completed == histories.Open {
-		return
-	}
 	if op.F == histories.Read {
 		id := observerOf(s.g.r.v.history, op)
 		list := s.byWatcher[id]
@@ -125,9 +121,6 @@ func (s *cycleSearch) followers(i int32, do func(suffix, []int32, int)) {
 // starts gives operations that lie on one cycle. What could not be sorted waits
 // for something that could not: going back from one to the next ends in a cycle.
 func (s *cycleSearch) starts() []int32 {
-	if len(s.nodes) == 0 {
-		return nil
-	}
 	n := s.g.nodeOf(s.nodes[0])
 	for range len(s.nodes) + len(s.g.stateDone) {
 		n = s.g.waitsFor(n)
@@ -169,15 +162,14 @@ func (g *graph) waitsFor(n node) node {
 		}
 		return g.nodeOf(g.observers[observerOf(g.r.v.history, op)].stuck())
 	}
-	id := g.base[n.key] + n.state
-	if n.state > 0 {
-		if !g.stateDone[id-1] {
-			return g.stateNode(n.key, n.state-1)
-		}
-		for i := g.first[id-1]; i != noOp; i = g.next[i] {
-			if !g.sorted[i] {
-				return g.nodeOf(i)
-			}
+	// A state other than the initial one, which waits for nothing.
+	before := g.base[n.key] + n.state - 1
+	if !g.stateDone[before] {
+		return g.stateNode(n.key, n.state-1)
+	}
+	for i := g.first[before]; i != noOp; i = g.next[i] {
+		if !g.sorted[i] {
+			return g.nodeOf(i)
 		}
 	}
 	return g.nodeOf(g.everyone.stuck())
@@ -186,15 +178,15 @@ func (g *graph) waitsFor(n node) node {
 // stuck is the operation that a walker waits for.
 func (w *walker) stuck() int32 { return ^w.events[w.at] }
 
-// through gives a shortest cycle through an operation, or nil where there is
-// none shorter than limit; limit 0 is none.
+// through gives a shortest cycle through an operation that lies on one, or nil
+// where it is not shorter than limit.
 func (s *cycleSearch) through(start int32, limit int) []int32 {
 	s.low = map[suffix]int{}
 	clear(s.depth)
 	s.depth[start] = 1
 	for queue := []int32{start}; len(queue) > 0; queue = queue[1:] {
 		i := queue[0]
-		if limit > 0 && int(s.depth[i]) >= limit {
+		if int(s.depth[i]) >= limit {
 			return nil
 		}
 		closed := false

@@ -310,7 +310,7 @@ func TestOneOrderAgreesWithEveryOrder(t *testing.T) {
 			if count < 200 {
 				return // too few for shares
 			}
-			if 12*answers[Violated] < count || 10*answers[Holds] < count {
+			if 16*answers[Violated] < count || 10*answers[Holds] < count {
 				t.Errorf("of %d histories %v: too few of one kind to show anything", count, answers)
 			}
 			if 100*answers[Undecided] > c.undecided*count {

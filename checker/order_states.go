@@ -212,7 +212,7 @@ func (r *resolver) byVersion(reg *keyOrder) {
 		op := &ops[i]
 		switch {
 		case acknowledged(op):
-			hint = reg.find(op.Version, hint)
+			hint, _ = reg.find(op.Version, hint)
 			r.seen[i] = int32(hint)
 			if written(op) != reg.states[hint].value {
 				reg.flaw(kindConflict, "two writes were acknowledged with one version", reg.states[hint].op, i)
@@ -231,15 +231,11 @@ func (r *resolver) byVersion(reg *keyOrder) {
 				r.seen[i] = s
 			}
 		case r.isSeen(op):
-			at := reg.find(op.Version, hint)
-			if at < 0 {
-				at = 0 // foreign found that it is the initial value's
-			}
-			hint = at
-			if st := &reg.states[at]; st.value == op.Result {
-				r.seen[i] = int32(at)
+			hint, _ = reg.find(op.Version, hint) // else the initial value's, as foreign saw
+			if st := &reg.states[hint]; st.value == op.Result {
+				r.seen[i] = int32(hint)
 			} else {
-				r.mismatch(reg, at, i)
+				r.mismatch(reg, st.op, i)
 			}
 		}
 	}
@@ -247,19 +243,20 @@ func (r *resolver) byVersion(reg *keyOrder) {
 	r.checkExpected(reg)
 }
 
-// mismatch notes a read that returned another value than its version has.
-func (r *resolver) mismatch(reg *keyOrder, at int, read int32) {
-	if st := &reg.states[at]; st.op != noOp {
-		reg.flaw(kindConflict, "the read tells the version of the write and another value", st.op, read)
+// mismatch notes a read that returned another value than its version has, by the
+// write that made it; where none is known, by the first read that told it.
+func (r *resolver) mismatch(reg *keyOrder, writer, read int32) {
+	if writer != noOp {
+		reg.flaw(kindConflict, "the read tells the version of the write and another value", writer, read)
 		return
 	}
+	ops := r.v.history.Operations
 	for _, i := range r.v.keys[reg.key] {
-		if r.seen[i] == int32(at) && at != 0 {
+		if r.isSeen(&ops[i]) && ops[i].Version == ops[read].Version {
 			reg.flaw(kindConflict, "two reads tell one version and two values", i, read)
 			return
 		}
 	}
-	reg.flaw(kindPhantom, "", read)
 }
 
 // sortStates puts the states in order of version, one for each version.
@@ -274,30 +271,29 @@ func (reg *keyOrder) sortStates(h *histories.History) {
 	if !slices.IsSortedFunc(rest, order) {
 		slices.SortFunc(rest, order)
 	}
-	reg.states = slices.CompactFunc(reg.states, func(a, b state) bool {
-		return a.version == b.version && a.version != histories.UnknownVersion
-	})
+	reg.states = slices.CompactFunc(reg.states, func(a, b state) bool { return a.version == b.version })
 }
 
-// find gives the state with a version, or -1; hint is where to look first.
-func (reg *keyOrder) find(version int64, hint int) int {
+// find gives the state with a version, other than the initial one; hint is where
+// to look first.
+func (reg *keyOrder) find(version int64, hint int) (int, bool) {
 	// Where versions count up by one, which they mostly do, their distance is
 	// the states'.
 	if i := hint + int(version-reg.states[hint].version); i >= 1 && i < len(reg.states) && reg.states[i].version == version {
-		return i
+		return i, true
 	}
 	for i := max(hint-1, 1); i <= hint+1 && i < len(reg.states); i++ {
 		if reg.states[i].version == version {
-			return i
+			return i, true
 		}
 	}
 	at, ok := slices.BinarySearchFunc(reg.states[1:], version, func(s state, v int64) int {
 		return cmp.Compare(s.version, v)
 	})
 	if !ok {
-		return -1
+		return 0, false
 	}
-	return at + 1
+	return at + 1, true
 }
 
 // foreign gives states for the versions that were read and that no acknowledged
@@ -312,7 +308,7 @@ func (r *resolver) foreign(reg *keyOrder) []state {
 		if !r.isSeen(op) || op.Version == histories.UnknownVersion {
 			continue
 		}
-		if at := reg.find(op.Version, hint); at >= 0 {
+		if at, ok := reg.find(op.Version, hint); ok {
 			hint = at
 		} else if _, again := readers[op.Version]; !again {
 			readers[op.Version] = i
@@ -401,9 +397,6 @@ func (r *resolver) byValue(reg *keyOrder) map[histories.Datum]int32 {
 		} else {
 			m[reg.states[s].value] = int32(s)
 		}
-	}
-	if reg.relation != nil {
-		return m // its states are all the writes that can be seen
 	}
 	for value, writers := range r.unknownWrites(reg.key) {
 		for _, w := range writers {
