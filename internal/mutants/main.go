@@ -5,7 +5,7 @@
 // binary (through -overlay, so that nothing on disk changes), which an
 // environment variable tells the one to make.
 //
-//	go run ./internal/mutants [-run regexp] [-v] [-timeout 10s] [-equivalent file] [checker/zone.go ...]
+//	go run ./internal/mutants [-only regexp] [-run regexp] [-v] [-timeout 10s] [-equivalent file] [checker/zone.go ...]
 //
 // Two mutants are tried at a time, first with few random histories and, where
 // they survive, with more.
@@ -20,8 +20,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
-	"strings"
+	"regexp"
 	"time"
 )
 
@@ -32,17 +31,36 @@ var defaults = []string{
 	"checker/stale.go", "checker/session.go", "checker/set.go", "checker/compose.go",
 }
 
+// search is what to try, and how.
+type search struct {
+	only    *regexp.Regexp // of the mutants, by name
+	run     string         // the tests, as for go test -run
+	timeout time.Duration
+	known   *equivalents
+	verbose bool
+	dir     string // for what is compiled
+}
+
 func main() {
-	run := flag.String("run", "", "tests to run, as for go test -run; by default those that watch the file")
-	timeout := flag.Duration("timeout", 10*time.Second, "least time for the tests of one mutant, longer where the tests on the unchanged source are slow; one that hangs is caught")
+	var s search
+	only := flag.String("only", "", "regular expression of the mutants to try, by name: to see whether a new test catches one")
+	flag.StringVar(&s.run, "run", ".", "tests to run, as for go test -run")
+	flag.DurationVar(&s.timeout, "timeout", 10*time.Second, "least time for the tests of one mutant, longer where the tests on the unchanged source are slow; one that hangs is caught")
 	list := flag.String("equivalent", "internal/mutants/equivalent.txt", "file of mutants known to be equivalent")
-	verbose := flag.Bool("v", false, "name every mutant, not the survivors alone")
+	flag.BoolVar(&s.verbose, "v", false, "name every mutant, not the survivors alone")
 	flag.Parse()
 	files := flag.Args()
 	if len(files) == 0 {
 		files = defaults
 	}
-	if err := mutate(files, *run, *timeout, *list, *verbose); err != nil {
+	var err error
+	if s.only, err = regexp.Compile(*only); err == nil {
+		s.known, err = readEquivalents(*list)
+	}
+	if err == nil {
+		err = s.mutate(files)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		if err == errSurvived {
 			os.Exit(1)
@@ -53,16 +71,13 @@ func main() {
 
 var errSurvived = fmt.Errorf("some mutants survived that are not listed as equivalent: write the test that catches each, or the argument that none can")
 
-// mutate tries every mutant of the files and prints the table.
-func mutate(files []string, run string, timeout time.Duration, list string, verbose bool) error {
-	known, err := readEquivalents(list)
-	if err != nil {
-		return err
-	}
+// mutate tries the mutants of the files and prints the table.
+func (s search) mutate(files []string) error {
 	dir, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return err
 	}
+	s.dir = dir
 	defer os.RemoveAll(dir)
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt)
@@ -74,13 +89,13 @@ func mutate(files []string, run string, timeout time.Duration, list string, verb
 
 	var rows []row
 	for _, file := range files {
-		row, err := mutateFile(file, tests(file, run), timeout, dir, known, verbose)
+		row, err := s.mutateFile(file)
 		if err != nil {
 			return err
 		}
 		rows = append(rows, row)
 	}
-	if err := known.unused(files); err != nil {
+	if err := s.known.unused(files); err != nil {
 		return err
 	}
 	if err := printTable(os.Stdout, rows); err != nil {
@@ -92,22 +107,4 @@ func mutate(files []string, run string, timeout time.Duration, list string, verb
 		}
 	}
 	return nil
-}
-
-// tests gives the tests that watch a file's rules, as for -test.run. Zones know
-// registers only, so that the other models need not run for them.
-func tests(file, run string) string {
-	name := filepath.Base(file)
-	oracle := "EveryOrder|Definition|Itself|Improves|Certain|Least|Decided|Anomalies|Levels|VerdictAgrees|AStaleRead|Sets|Converge|Paths|Timeline|Sessions|Stale"
-	switch {
-	case run != "":
-		return run
-	case strings.HasPrefix(name, "zone"):
-		return "EnginesAgree/register|EnginesAgree/cas|Violations|Witness|Malformed|LastBefore|ValuesAre|ShortestRun|LongRing"
-	case name == "windowed.go":
-		return "EnginesAgree|EachReduction|Violations|Witness"
-	case strings.HasPrefix(name, "order"), name == "stale.go", name == "session.go", name == "set.go", name == "compose.go":
-		return oracle
-	}
-	return "."
 }

@@ -26,51 +26,63 @@ type row struct {
 	caught, equivalent, survived int
 }
 
-// mutateFile tries every mutant of a file, two at a time, and names those that
+// mutateFile tries the mutants of a file, two at a time, and names those that
 // survive.
-func mutateFile(file, run string, timeout time.Duration, dir string, known *equivalents, verbose bool) (row, error) {
+func (s *search) mutateFile(file string) (row, error) {
 	r := row{file: file}
-	s, err := readSource(file)
+	source, err := readSource(file)
 	if err != nil {
 		return r, err
 	}
-	binary, err := s.build(file, dir)
+	binary, err := source.build(file, s.dir)
 	if err != nil {
 		return r, err
 	}
 	began := time.Now()
-	if try(binary, file, run, 0, 10*timeout) != survived {
+	if try(binary, file, s.run, 0, 10*s.timeout) != survived {
 		return r, fmt.Errorf("%s: the tests do not pass on the unchanged source; make them pass first", file)
 	}
 	// On a slow machine the tests of what is right take long too.
-	timeout = max(timeout, 5*time.Since(began))
-	results := make([]string, len(s.mutants))
+	timeout := max(s.timeout, 5*time.Since(began))
+	var chosen []int
+	for i := range source.mutants {
+		name := source.mutants[i].name()
+		s.known.met[name] = true
+		if s.only.MatchString(name) {
+			chosen = append(chosen, i)
+		}
+	}
+	results := make([]string, len(chosen))
 	var next, done atomic.Int64
 	var workers sync.WaitGroup
 	for range 2 {
 		workers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(results); i = int(next.Add(1)) - 1 {
-				results[i] = try(binary, file, run, i+1, timeout)
-				fmt.Fprintf(os.Stderr, "\r%s: %d of %d ", file, done.Add(1), len(results))
+			for i := int(next.Add(1)) - 1; i < len(chosen); i = int(next.Add(1)) - 1 {
+				results[i] = try(binary, file, s.run, chosen[i]+1, timeout)
+				fmt.Fprintf(os.Stderr, "\r%s: %d of %d ", file, done.Add(1), len(chosen))
 			}
 		})
 	}
 	workers.Wait()
 	fmt.Fprint(os.Stderr, "\r\033[K")
 	for i, result := range results {
-		m := &s.mutants[i]
-		_, listed := known.argument[m.name()]
-		known.met[m.name()] = known.met[m.name()] || listed
+		m := &source.mutants[chosen[i]]
+		argument, listed := s.known.argument[m.name()]
+		tell := s.verbose
 		switch {
 		case result == survived && listed:
-			result = "equivalent: " + known.argument[m.name()]
+			result = "equivalent: " + argument
 			r.equivalent++
 		case result == survived:
+			tell = true
 			r.survived++
 		default:
+			if listed { // or, of two of one name, the other
+				result, tell = "caught, though "+s.known.file+" says it cannot be", true
+			}
 			r.caught++
 		}
-		if verbose || result == survived {
+		if tell {
 			fmt.Printf("line %d: %s: %s\n", m.line, m.name(), result)
 		}
 	}
@@ -109,12 +121,16 @@ func (s *source) build(file, dir string) (binary string, err error) {
 // environment is the variable that chooses a mutant by its number.
 const environment = "STALEMATE_MUTANT"
 
+// recorded are the tests that read histories which others recorded: they are not
+// everywhere, and read for longer than all other tests take.
+const recorded = "Corpus"
+
 // try runs the tests on one mutant.
 func try(binary, file, run string, number int, timeout time.Duration) string {
-	for _, histories := range []string{"200", "1500"} {
-		test := exec.Command(binary, "-test.run", run, "-test.failfast", "-test.short", "-test.timeout", timeout.String())
+	for _, histories := range []string{"20", "200", "1500"} {
+		test := exec.Command(binary, "-test.run", run, "-test.skip", recorded, "-test.failfast", "-test.short", "-test.timeout", timeout.String())
 		test.Dir = filepath.Dir(file)
-		test.Env = append(os.Environ(), "STALEMATE_FUZZ_HISTORIES="+histories, environment+"="+strconv.Itoa(number))
+		test.Env = append(os.Environ(), "STALEMATE_FUZZ_HISTORIES="+histories, "RAPID_SEED=1", "RAPID_NOFAILFILE=true", environment+"="+strconv.Itoa(number))
 		if err := test.Run(); err != nil {
 			return caught
 		}
