@@ -20,7 +20,6 @@ import (
 	"github.com/stalemate-io/stalemate/reports"
 	"github.com/stalemate-io/stalemate/systems/kafka"
 	"github.com/stalemate-io/stalemate/systems/processes"
-	"github.com/stalemate-io/stalemate/systems/protocol"
 	"github.com/stalemate-io/stalemate/systems/zookeeper"
 	"github.com/stalemate-io/stalemate/workloads"
 )
@@ -155,17 +154,18 @@ func (l *localComparison) add(rows []toys.Row, system string, seed int64, v *che
 
 // comparedPaths lists a system's read paths in the order of the table.
 func comparedPaths(system string) (names []string) {
-	if isKafka(system) {
-		return []string{string(protocol.ReadBroker)}
-	}
-	if system != "zookeeper" {
-		for _, p := range (processes.Settings{System: system}).Paths() {
-			names = append(names, string(p))
+	if system == "zookeeper" {
+		for _, p := range zookeeper.Paths() {
+			names = append(names, p.Name)
 		}
 		return names
 	}
-	for _, p := range zookeeper.Paths() {
-		names = append(names, p.Name)
+	paths := processes.Settings{System: system}.Paths()
+	if isKafka(system) {
+		paths = kafka.Paths()
+	}
+	for _, p := range paths {
+		names = append(names, string(p))
 	}
 	return names
 }
@@ -179,7 +179,7 @@ func (l *localComparison) one(ctx context.Context, system string, seed int64) (*
 		f := &kafkaFlags{
 			options: kafka.Options{Mode: kafka.Mode(system), Brokers: 3, Partitions: 6, SessionTimeout: comparedPatience},
 			name:    "compare-" + system, store: l.store, seed: uint64(seed), workload: toys.Leadership,
-			faults: l.faults, faultFor: comparedFor, load: l.length, settle: comparedSettle, think: 50 * time.Millisecond, clients: 12,
+			faults: l.faults, faultFor: comparedFor, load: l.length, settle: comparedSettle, think: 50 * time.Millisecond, clients: 15,
 		}
 		_, v, err := f.do(ctx, l.report, l.windows)
 		return v, err

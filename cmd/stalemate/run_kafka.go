@@ -17,7 +17,6 @@ import (
 	"github.com/stalemate-io/stalemate/internal/toys"
 	"github.com/stalemate-io/stalemate/nemesis"
 	"github.com/stalemate-io/stalemate/systems/kafka"
-	"github.com/stalemate-io/stalemate/systems/protocol"
 	"github.com/stalemate-io/stalemate/workloads"
 	"github.com/stalemate-io/stalemate/workloads/data"
 )
@@ -62,7 +61,7 @@ Kafka's jars come from "make kafka", or from KAFKA_HOME.`,
 	fs.DurationVar(&f.load, "time", 40*time.Second, "time under load and faults")
 	fs.DurationVar(&f.settle, "settle", 35*time.Second, "time to settle before the final reads; Kafka waits 30s for a push to be answered")
 	fs.DurationVar(&f.think, "think", 50*time.Millisecond, "mean time between two operations of a client")
-	fs.IntVar(&f.clients, "clients", 12, "clients")
+	fs.IntVar(&f.clients, "clients", 15, "clients")
 	fs.Uint64Var(&f.seed, "seed", 1, "decides what clients ask for and whom faults strike")
 	fs.IntVar(&o.Brokers, "brokers", 3, "brokers")
 	fs.IntVar(&o.Partitions, "partitions", 6, "partitions")
@@ -132,7 +131,10 @@ func (f *kafkaFlags) do(ctx context.Context, report *progress, windows []nemesis
 func (f *kafkaFlags) create(in kafka.Installation) (*histories.Run, error) {
 	o := f.options
 	name, model := string(o.Mode), "leadership"
-	promises := map[string]string{string(protocol.ReadBroker): string(kafkaPromise(o.Mode))}
+	promises := map[string]string{}
+	for _, p := range kafka.Paths() {
+		promises[string(p)] = string(kafkaPromise(o.Mode))
+	}
 	if f.workload == toys.Data {
 		name, model = name+"-data", "register"
 		promises = map[string]string{data.Path: string(checker.OrderedLag)}
@@ -230,6 +232,6 @@ func (f *kafkaFlags) clientsOf(o kafka.Options) live.Workload {
 	}
 	return live.Leadership{
 		Brokers: o.BrokerIDs(), Controllers: o.BrokerIDs(), Partitions: o.TopicPartitions(),
-		Paths: []protocol.ReadPath{protocol.ReadBroker}, Clients: f.clients, Think: f.think,
+		Paths: kafka.Paths(), Clients: f.clients, Think: f.think,
 	}
 }

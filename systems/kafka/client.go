@@ -30,25 +30,38 @@ func (c *Cluster) addresses() map[node.ID]string {
 // brokers as it would call those of a toy system. Its random numbers follow from
 // the seed.
 func (c *Cluster) Client(id node.ID, new node.New, seed uint64) (*tcp.Node, error) {
-	addresses := c.addresses()
+	addresses, topicID := c.addresses(), c.topicID
 	return tcp.Start(tcp.Config{
-		Self: id, Protocol: wire.Kraft(wire.Cluster{Addresses: addresses}), Peers: addresses, Seed: seed,
-		New: func(e node.Env) node.Machine { return new(&env{e, &c.options, map[protocol.Partition]int64{}}) },
+		Self: id, Protocol: wire.Real(wire.Cluster{Addresses: addresses}), Peers: addresses, Seed: seed,
+		New: func(e node.Env) node.Machine {
+			return new(&env{e, &c.options, topicID, map[protocol.Partition]int64{}})
+		},
 	})
 }
 
 // env is the world of a client of real Kafka, which knows neither an election of a
 // chosen leader nor a fetch of the latest value. The chosen leader is made the
-// preferred one first, and the latest value sought from the last that was seen.
+// preferred one first, and the latest value sought from the last that was seen. What
+// toy brokers tell of themselves beside an answer is asked for on its own.
 type env struct {
 	node.Env
 	options *Options
+	topicID [16]byte
 	latest  map[protocol.Partition]int64 // offset of the last value that was seen
 }
 
 // Call sends a request; see node.Env.
 func (e *env) Call(to node.ID, request node.Message, timeout time.Duration, done func(node.Message, error)) {
 	switch r := request.(type) {
+	case *protocol.MetadataRequest:
+		if r.Path == protocol.ReadRole {
+			e.role(to, r.Partition, timeout, done)
+			return
+		}
+		if e.options.Mode == KRaft {
+			e.located(to, r, timeout, done)
+			return
+		}
 	case *protocol.ElectLeadersRequest:
 		if r.Target != protocol.NoLeader {
 			e.elect(to, r, timeout, done)
@@ -198,11 +211,6 @@ func (c *Cluster) request(ctx context.Context, q kmsg.Request) (kmsg.Response, e
 
 // createTopic makes the topic and waits until every broker knows its leaders.
 func (c *Cluster) createTopic(ctx context.Context) error {
-	for _, id := range c.options.BrokerIDs() {
-		if err := c.awaitListening(ctx, id); err != nil {
-			return err
-		}
-	}
 	err := c.until(ctx, "the brokers to know each other", func() error { return c.eachBroker(ctx, c.knowsAll) })
 	if err != nil {
 		return err
@@ -232,7 +240,28 @@ func (c *Cluster) createTopic(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := c.until(ctx, "the topic's id", func() error { return c.learnTopicID(ctx) }); err != nil {
+		return err
+	}
 	return c.until(ctx, "every broker to know the leaders", func() error { return c.eachBroker(ctx, c.knowsLeaders) })
+}
+
+func (c *Cluster) learnTopicID(ctx context.Context) error {
+	q := kmsg.NewPtrMetadataRequest()
+	t := kmsg.NewMetadataRequestTopic()
+	t.Topic = kmsg.StringPtr(Topic)
+	q.Topics = append(q.Topics, t)
+	r, err := c.request(ctx, q)
+	if err != nil {
+		return err
+	}
+	for _, t := range r.(*kmsg.MetadataResponse).Topics {
+		if err := kerr.ErrorForCode(t.ErrorCode); err != nil {
+			return err
+		}
+		c.topicID = t.TopicID
+	}
+	return nil
 }
 
 func (c *Cluster) eachBroker(ctx context.Context, ask func(context.Context, node.ID) error) error {

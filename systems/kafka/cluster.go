@@ -31,6 +31,7 @@ type Cluster struct {
 	store        *zookeeper.Ensemble // in ZooKeeper mode
 	mesh         *links.Mesh
 	admin        *tcp.Node
+	topicID      [16]byte
 }
 
 var _ systems.Cluster = (*Cluster)(nil)

@@ -45,6 +45,10 @@ type Options struct {
 	HeapMB int
 }
 
+// Paths lists the read paths of a broker, which are the two places where it keeps who
+// leads: its metadata cache, and what it goes by when it serves a partition.
+func Paths() []protocol.ReadPath { return []protocol.ReadPath{protocol.ReadBroker, protocol.ReadRole} }
+
 // Topic is the name of the one topic of a cluster.
 const Topic = "t"
 

@@ -64,7 +64,11 @@ const (
 	ReadBroker ReadPath = "broker" // the broker's own cache
 	ReadLeader ReadPath = "leader" // the controller or log leader, unchecked
 	ReadQuorum ReadPath = "quorum" // confirmed by a majority before answering
+	ReadRole   ReadPath = "role"   // what a broker goes by when it serves the partition
 )
+
+// OfBroker tells whether it is a broker that answers, from what it has itself.
+func (p ReadPath) OfBroker() bool { return p == ReadBroker || p == ReadRole }
 
 // MetadataRequest asks who leads a partition. Over the quorum and leader paths
 // it is sent to a controller.

@@ -22,7 +22,8 @@ type exchange struct {
 }
 
 // translation is how messages of type *M and their answers *A travel as requests Q
-// and responses R. What only other clients send has no request and no outcome.
+// and responses R. What only other clients send has no request and no outcome, what
+// only others answer no parse and no response.
 type translation[M, A any, Q kmsg.Request, R kmsg.Response] struct {
 	request  func(c *Cluster, m *M, q Q) error
 	parse    func(c *Cluster, q Q) (*M, error)
@@ -37,6 +38,9 @@ func (t translation[M, A, Q, R]) at(key, version int16) exchange {
 		key: key, version: version, sent: t.request != nil,
 		request: func(c *Cluster, m node.Message, q kmsg.Request) error { return t.request(c, m.(*M), q.(Q)) },
 		parse: func(c *Cluster, q kmsg.Request) (node.Message, error) {
+			if t.parse == nil {
+				return nil, nil
+			}
 			m, err := t.parse(c, q.(Q))
 			if m == nil || err != nil {
 				return nil, err // and not a nil pointer in an interface

@@ -16,7 +16,7 @@ type Options struct {
 	Partitions           []protocol.Partition
 	// Clients is how many there are, 20 by default, of which Movers, 3 by
 	// default, move leaders and the others ask who leads: in turn over all
-	// Paths, and on path broker over all brokers.
+	// Paths, and on those of brokers over all brokers.
 	Clients, Movers int
 	Paths           []protocol.ReadPath
 	// Think is the mean time between two operations of a client, 100 ms by
@@ -89,7 +89,7 @@ func NewClients(o Options, record func() Recording) ([]Client, error) {
 		if i >= o.Movers {
 			c.path = o.Paths[reader%len(o.Paths)]
 			c.node = o.Brokers[reader/len(o.Paths)%len(o.Brokers)]
-			if c.path != protocol.ReadBroker {
+			if !c.path.OfBroker() {
 				c.node = o.Controllers[reader/len(o.Paths)%len(o.Controllers)]
 			}
 			reader++
@@ -99,15 +99,20 @@ func NewClients(o Options, record func() Recording) ([]Client, error) {
 	return clients, nil
 }
 
-// NewFinalClients makes a client per broker that asks it for every partition once
-// more, Options.Final after it has booted. Before they do, the nemesis event
-// FinalReads is to be recorded.
+// NewFinalClients makes a client per broker, and path of brokers, that asks it for
+// every partition once more, Options.Final after it has booted. Before they do, the
+// nemesis event FinalReads is to be recorded.
 func NewFinalClients(o Options, record func() Recording) []Client {
 	o = o.withDefaults()
-	clients := make([]Client, len(o.Brokers))
-	for i, b := range o.Brokers {
-		c := &client{o: &o, rec: record(), path: protocol.ReadBroker, node: b, rest: o.Partitions, final: true}
-		clients[i] = c.named(o.Clients + i)
+	var clients []Client
+	for _, path := range o.Paths {
+		if !path.OfBroker() {
+			continue
+		}
+		for _, b := range o.Brokers {
+			c := &client{o: &o, rec: record(), path: path, node: b, rest: o.Partitions, final: true}
+			clients = append(clients, c.named(o.Clients+len(clients)))
+		}
 	}
 	return clients
 }
@@ -232,7 +237,7 @@ func (c *client) ask(op Op, then func()) {
 
 // follow asks another controller next time: the one that was named, else any.
 func (c *client) follow(hint string) {
-	if c.path == protocol.ReadBroker {
+	if c.path.OfBroker() {
 		return
 	}
 	to := c.env.Rand().IntN(len(c.o.Controllers))

@@ -25,5 +25,5 @@
 //
 // After everything is healed and has had time to settle, the nemesis event
 // "final-reads" is recorded and every broker is asked for every partition once
-// more. A stale answer then is no lag: the broker is stuck.
+// more, over each path of brokers. A stale answer then is no lag: the broker is stuck.
 package leadership

@@ -102,7 +102,7 @@ func (o *Op) parseAsk(words []string) (err error) {
 	if len(words) != 4 || words[2] != "over" {
 		return fmt.Errorf("expected ask NODE PARTITION over PATH")
 	}
-	paths := []protocol.ReadPath{protocol.ReadBroker, protocol.ReadLeader, protocol.ReadQuorum}
+	paths := []protocol.ReadPath{protocol.ReadBroker, protocol.ReadLeader, protocol.ReadQuorum, protocol.ReadRole}
 	o.Node, o.Path = node.ID(words[0]), protocol.ReadPath(words[3])
 	if !slices.Contains(paths, o.Path) {
 		return fmt.Errorf("read path %q; expected one of %q", o.Path, paths)

@@ -28,7 +28,7 @@ func TestOpsAsText(t *testing.T) {
 		number := rapid.Int32Range(1, 9)
 		switch op.Do {
 		case Ask:
-			op.Path = rapid.SampledFrom([]protocol.ReadPath{protocol.ReadBroker, protocol.ReadLeader, protocol.ReadQuorum}).Draw(t, "path")
+			op.Path = rapid.SampledFrom([]protocol.ReadPath{protocol.ReadBroker, protocol.ReadLeader, protocol.ReadQuorum, protocol.ReadRole}).Draw(t, "path")
 			op.Final = rapid.Bool().Draw(t, "final")
 		case Elect:
 			op.Brokers = []int32{number.Draw(t, "broker")}
