@@ -208,6 +208,34 @@ func TestPathsAreHeldToTheirOwnPromises(t *testing.T) {
 	}
 }
 
+func TestTwoPathsOfOneNodeAreCompared(t *testing.T) {
+	v := check(t, `
+		0 0 invoke write x 1
+		1 0 ok write x 1 @1
+		2 0 invoke write x 2
+		3 0 ok write x 2 @2
+		4 1:b/cache invoke read x nil
+		9 1:b/cache ok read x 2 @2
+		10 2:b/role invoke read x nil
+		11 3:a/role invoke read x nil
+		12 2:b/role ok read x 1 @1
+		13 3:a/role ok read x 1 @1
+		14 1:b/cache invoke read x nil
+		15 2:b/role invoke read x nil
+		16 2:b/role ok read x 1 @1
+		17 1:b/cache ok read x 2 @2
+		18 2:b/role invoke read x nil
+		19 2:b/role ok read x 2 @2
+		20 3:a/cache invoke read x nil
+		21 3:a/cache ok read x 2 @2
+`, checker.Options{Promises: map[string]checker.Level{"cache": checker.None, "role": checker.None}})
+	// a answered what is older before what is newer, and only b the other way round.
+	want := []checker.Within{{Node: "b", Behind: "role", Ahead: "cache", Reads: 3, OlderReads: 2, LagMS: checker.Spread{P50: 1, P99: 6, Max: 6}}}
+	if !slices.Equal(v.Within, want) {
+		t.Errorf("%+v, want %+v", v.Within, want)
+	}
+}
+
 func TestConvergenceIsMeasuredFromTheHeal(t *testing.T) {
 	v := check(t, written+`
 		5 nemesis info start-cut b
@@ -481,6 +509,41 @@ func TestStalenessIsNotMeasuredWhereTheOrderOfAKeyIsNotKnown(t *testing.T) {
 `, checker.Options{})
 	if v.Measured || len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0], "key x") {
 		t.Errorf("measured: %v, warnings %q; want the reason of the first key", v.Measured, v.Warnings)
+	}
+}
+
+// Two observers contradict each other about two writes; a read that began long
+// after a later write was acknowledged missed it all the same.
+func TestStalenessIsMeasuredWhereNoOrderFits(t *testing.T) {
+	const contradicted = `
+		0 0:a invoke write x 1
+		0 1:a invoke write x 2
+		1 0:a ok write x 1
+		1 1:a ok write x 2
+		2 2:b invoke read x nil
+		3 2:b ok read x 1
+		4 2:b invoke read x nil
+		5 2:b ok read x 2
+		6 3:c invoke read x nil
+		7 3:c ok read x 2
+		8 3:c invoke read x nil
+		9 3:c ok read x 1
+		10 0:a invoke write x 3
+		11 0:a ok write x 3
+		21 3:c invoke read x nil
+		22 3:c ok read x 1
+`
+	for _, c := range []struct {
+		bound time.Duration
+		want  checker.Answer
+	}{{9 * time.Millisecond, checker.Violated}, {10 * time.Millisecond, checker.Undecided}} {
+		v := check(t, contradicted, checker.Options{Promise: checker.None, MaxStaleness: c.bound})
+		if v.Verdict != checker.ClassDivergent || !v.Measured || v.StaleReads != 1 || v.StalenessMS.Max != 10 || v.Holds != c.want {
+			t.Errorf("%s, %d stale reads by %v ms, a bound of %v is %s; want divergent, one by 10 ms and %s", v.Verdict, v.StaleReads, v.StalenessMS.Max, c.bound, v.Holds, c.want)
+		}
+		if len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0], "agrees with what was observed (key x); each lag and number of versions is the least") {
+			t.Errorf("warnings %q; want one that says what the numbers are worth", v.Warnings)
+		}
 	}
 }
 

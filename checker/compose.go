@@ -74,7 +74,7 @@ func (j *judgement) bounded(promise Answer) Answer {
 	switch {
 	case promise == Violated || len(j.tooStale) > 0:
 		return Violated
-	case !j.stale.measured:
+	case !j.stale.measured || j.stale.noOrder != "":
 		return Undecided
 	}
 	return promise
@@ -173,15 +173,19 @@ func (j *judgement) warn(v *Verdict) {
 		v.Warnings = append(v.Warnings, "staleness not measured of every read: "+j.stale.unplaced)
 	}
 	if j.stale.measured && !j.stale.exact {
-		why := "there are no versions"
-		if j.versions {
-			why = "not every acknowledged write has a version"
-		}
-		v.Warnings = append(v.Warnings, "the order of some writes is open, as "+why+"; each lag and number of versions is the least it can have been")
+		v.Warnings = append(v.Warnings, cmp.Or(j.stale.noOrder, j.openOrder())+"; each lag and number of versions is the least it can have been")
 	}
 	if v.Reads > 0 && v.Reads == v.Operations {
 		v.Warnings = append(v.Warnings, "the history holds no write, so that nothing could be stale")
 	}
+}
+
+// openOrder says that writes may have come in several orders, and why.
+func (j *judgement) openOrder() string {
+	if j.versions {
+		return "the order of some writes is open, as not every acknowledged write has a version"
+	}
+	return "the order of some writes is open, as there are no versions"
 }
 
 // sentence says in one sentence why the verdict is what it is.
@@ -248,7 +252,7 @@ func (c *check) worst(paths map[string]*Verdict) *Verdict {
 	out := &Verdict{
 		Format: Format, Verdict: ClassLinearizable, Holds: Holds, Model: c.modelName(), Measured: true,
 		Levels: map[Level]Answer{}, Anomalies: []Anomaly{}, AnomalyCounts: map[string]int{},
-		Warnings: append([]string{}, c.h.Warnings...), Paths: paths,
+		Warnings: append([]string{}, c.h.Warnings...), Paths: paths, Within: within(c.h),
 	}
 	for _, l := range Levels() {
 		out.Levels[l] = Holds

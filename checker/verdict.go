@@ -74,6 +74,8 @@ type Verdict struct {
 	// Paths holds the same for each read path, where the history has several.
 	// The verdict above is then the worst of theirs.
 	Paths map[string]*Verdict `json:"paths,omitempty"`
+	// Within compares the paths of each node that answered over several.
+	Within []Within `json:"within,omitempty"`
 }
 
 // Spread sums up a distribution over the stale reads, by nearest rank.

@@ -83,6 +83,18 @@ func (p *printer) numbers(v *checker.Verdict) {
 	}
 }
 
+// within tells of nodes that answered what is older over one path than over another.
+func (p *printer) within(v *checker.Verdict) {
+	t := NewTable("node", "behind", "ahead", "older/reads", "p50 ms", "p99", "max")
+	for _, w := range v.Within {
+		cells := staleness(true, w.OlderReads, w.Reads, w.LagMS, checker.Spread{})
+		t.Row(append([]string{w.Node, w.Behind, w.Ahead}, cells...)...)
+	}
+	if t.Len() > 0 {
+		p.WriteString("\nin one node, older than what it had answered over another path\n" + t.String())
+	}
+}
+
 // maxFaults is how many faults the table of convergence shows.
 const maxFaults = 10
 

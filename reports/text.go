@@ -19,6 +19,7 @@ func Text(w io.Writer, name string, v *checker.Verdict, o TextOptions) error {
 	p.summary(v)
 	p.withLog(v)
 	p.numbers(v)
+	p.within(v)
 	p.convergence(v)
 	p.elements(v)
 	p.logAnomalies(v)
