@@ -44,11 +44,9 @@ func (r *resolver) byRelation(reg *keyOrder) {
 	order, waiting := r.arrange(reg, rel)
 	if cycle := rel.cycle(waiting); cycle != nil {
 		reg.flaws = append(reg.flaws, r.describeCycle(reg, cycle))
-		reg.undecided = "no order of the writes agrees with what was observed"
-		return
 	}
 	if len(reg.flaws) > 0 {
-		reg.undecided = "no order of the writes agrees with what was observed"
+		reg.undecided = "no order of the writes agrees with what was observed" + onKey(r.v.history, reg.key)
 		return
 	}
 	r.adoptOrder(reg, order)

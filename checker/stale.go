@@ -30,12 +30,15 @@ type staleness struct {
 	reason   string // why not
 	unplaced string // which read, if any, could not be measured, and why
 	stale    []staleRead
-	// exact is false where the order was open in places: then each lag and
-	// number of versions is the least it can have been.
+	// exact is false where the order was open in places or none fits: then each
+	// lag and number of versions is the least it can have been.
 	exact bool
+	// noOrder says of which key no order fits, if of any.
+	noOrder string
 }
 
-// measureStaleness puts together what every key whose order is known tells.
+// measureStaleness puts together what every key tells on which each read is known
+// to have seen one write.
 func measureStaleness(res *orderResult) staleness {
 	s := staleness{measured: true, exact: true}
 	for _, reg := range res.registers {
@@ -45,20 +48,24 @@ func measureStaleness(res *orderResult) staleness {
 		s.stale = append(s.stale, reg.stale...)
 		s.exact = s.exact && !reg.chosen
 		s.unplaced = cmp.Or(s.unplaced, reg.unplaced)
-		if reg.undecided != "" && s.reason == "" {
-			s.measured, s.reason = false, reg.undecided
+		switch {
+		case reg.undecided == "":
+		case reg.relation != nil:
+			s.exact, s.noOrder = false, cmp.Or(s.noOrder, reg.undecided)
+		default:
+			s.measured, s.reason = false, cmp.Or(s.reason, reg.undecided)
 		}
 	}
 	slices.SortFunc(s.stale, func(a, b staleRead) int { return int(a.op) - int(b.op) })
 	return s
 }
 
-// staleReads looks at every read of a key, if its order is known.
+// staleReads looks at every read of a key, if it is known which write each saw.
 func (r *resolver) staleReads(reg *keyOrder) []staleRead {
 	switch {
-	case reg.undecided != "":
+	case reg.undecided != "" && reg.relation == nil:
 		return nil
-	case reg.chosen:
+	case reg.undecided != "" || reg.chosen:
 		return r.staleAtLeast(reg)
 	}
 	return r.staleOnKey(reg)
@@ -94,8 +101,10 @@ func lag(h *histories.History, from, to int32) int64 {
 	return max(b-a, 0)
 }
 
-// staleAtLeast is staleOnKey where the order is open in places: a write counts
-// as newer only where it was invoked after the value read was already known.
+// staleAtLeast is staleOnKey where the order is open in places, or where none
+// fits: a write counts as newer only where it was invoked after the value read was
+// already known. No order has to be known for that, and where it is so, no
+// linearizable register shows what the operations on these two values did.
 func (r *resolver) staleAtLeast(reg *keyOrder) []staleRead {
 	h := r.v.history
 	first := r.firstKnown(reg)
@@ -125,6 +134,9 @@ func (r *resolver) staleAtLeast(reg *keyOrder) []staleRead {
 		}
 		since := int32(-1) // the initial value is known from the start
 		if s != 0 {
+			if first[s] == noOp {
+				continue // it was read only before it was written
+			}
 			since = h.Operations[first[s]].Completed
 		}
 		n, _ := slices.BinarySearchFunc(later, since, func(s, p int32) int { return int(invoked(s)) - int(p) })
@@ -150,7 +162,8 @@ func (r *resolver) staleAtLeast(reg *keyOrder) []staleRead {
 const maxBehind = 1000
 
 // firstKnown gives, for each state by itself, the operation that completed
-// first of its write and its reads; noOp where none did.
+// first of its write and its reads, other than reads that were over before the
+// write began; noOp where none did.
 func (r *resolver) firstKnown(reg *keyOrder) []int32 {
 	first := make([]int32, len(reg.states))
 	for s := range first {
@@ -159,7 +172,13 @@ func (r *resolver) firstKnown(reg *keyOrder) []int32 {
 	ops := r.v.history.Operations
 	for _, i := range r.v.keys[reg.key] {
 		s := r.seen[i]
-		if s != noState && ops[i].Outcome == histories.Happened && (first[s] == noOp || ops[i].Completed < ops[first[s]].Completed) {
+		if s == noState || ops[i].Outcome != histories.Happened {
+			continue
+		}
+		if w := reg.states[s].op; w != noOp && ops[i].Completed < ops[w].Invoked {
+			continue
+		}
+		if first[s] == noOp || ops[i].Completed < ops[first[s]].Completed {
 			first[s] = i
 		}
 	}
