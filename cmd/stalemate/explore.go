@@ -41,6 +41,9 @@ one is kept and shrunk: fewest operations, faults and nodes, and the shortest ti
 A read path is held to what its system promises; the brokers of push, which promises
 nothing, are held to ordered-lag. --require asks for another level of every path.
 
+Clients move leaders and ask who leads; with --workload data they produce and fetch,
+and fetches are held to ordered-lag.
+
 What is found is written to --out as one text file a failure, which stalemate replay
 repeats exactly, and summary.json. --shard 2/8 takes the third of eight parts of
 the seeds (they count from 0), whose folders stalemate merge joins.
@@ -56,6 +59,7 @@ anything was, 3 the search failed.`,
 	fs := c.Flags()
 	fs.IntVar(&s.Runs, "runs", 2000, "how many seeds to search, over all shards")
 	fs.Uint64Var(&s.First, "seed", 1, "the first of them")
+	fs.StringVar(&s.Workload, "workload", toys.Leadership, "what clients do: "+toys.Leadership+" or "+toys.Data)
 	fs.StringSliceVar(&s.Off, "guards-off", nil, "guards to switch off")
 	fs.StringSliceVar(&s.On, "guards-on", nil, "extra guards to switch on")
 	fs.StringVar(&f.require, "require", "", "level to hold every read path to")
@@ -74,6 +78,9 @@ func (f *exploreFlags) run(c *cobra.Command, system string) (err error) {
 	s.System = system
 	if s.Shard, s.Shards, err = parseShard(f.shard); err != nil {
 		return err
+	}
+	if s.Workload != toys.Leadership && s.Workload != toys.Data {
+		return fmt.Errorf("--workload %s: expected %s or %s", s.Workload, toys.Leadership, toys.Data)
 	}
 	var level checker.Level
 	if f.require != "" {
@@ -94,9 +101,12 @@ func (f *exploreFlags) run(c *cobra.Command, system string) (err error) {
 	if _, err := toys.New(toys.Config{System: system, Controllers: 1, Brokers: 1, Partitions: 1, Off: s.Off, On: s.On}); err != nil {
 		return err
 	}
-	s.Require = explore.Requirements(system, level)
+	s.Require = explore.Requirements(system, s.Workload, level)
 	if f.out == "" {
 		f.out = "store/explore-" + system
+		if s.Workload == toys.Data {
+			f.out += "-" + s.Workload
+		}
 	}
 	summary, interrupted, err := f.find(c)
 	if err == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stalemate-io/stalemate/checker"
 	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/internal/toys"
 	"github.com/stalemate-io/stalemate/systems/sim"
 	"github.com/stalemate-io/stalemate/workloads/leadership"
 )
@@ -85,6 +86,7 @@ func (c *Case) Replay(ctx context.Context) (*Outcome, *Difference, error) {
 //
 //	about TEXT                where it comes from
 //	system push               or kraft
+//	workload data             unless it is leadership
 //	controllers 3             what the cluster is made of, likewise brokers and
 //	                          partitions
 //	seed 17                   decides everything that is left to chance
@@ -111,6 +113,9 @@ func (c *Case) String() string {
 		line("about", c.About)
 	}
 	line("system", c.System)
+	if c.Workload == toys.Data {
+		line("workload", c.Workload)
+	}
 	line("controllers", c.Controllers)
 	line("brokers", c.Brokers)
 	line("partitions", c.Partitions)
@@ -154,7 +159,7 @@ func (c *Case) String() string {
 
 // ParseCase reads what Case.String writes. The error is a *histories.InputError.
 func ParseCase(name, text string) (*Case, error) {
-	c := &Case{Plan: &Plan{Require: map[string]checker.Level{}}}
+	c := &Case{Plan: &Plan{Workload: toys.Leadership, Require: map[string]checker.Level{}}}
 	seen := map[string]bool{}
 	for n, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
@@ -208,6 +213,10 @@ func (c *Case) line(verb, rest string, again bool) (err error) {
 		if targets[rest].messages == nil {
 			return fmt.Errorf("system %q; expected push or kraft", rest)
 		}
+	case "workload":
+		if c.Workload = rest; rest != toys.Data && rest != toys.Leadership {
+			return fmt.Errorf("workload %q; expected %s or %s", rest, toys.Leadership, toys.Data)
+		}
 	case "controllers":
 		c.Controllers, err = count(rest)
 	case "brokers":
@@ -235,7 +244,7 @@ func (c *Case) line(verb, rest string, again bool) (err error) {
 	case "history":
 		c.Digest = rest
 	default:
-		return fmt.Errorf("no line begins with %q; expected about, system, controllers, brokers, partitions, seed, hurried, off, on, require, fault, op, heal, final, end, expect or history", verb)
+		return fmt.Errorf("no line begins with %q; expected about, system, workload, controllers, brokers, partitions, seed, hurried, off, on, require, fault, op, heal, final, end, expect or history", verb)
 	}
 	return err
 }

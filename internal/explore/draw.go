@@ -9,7 +9,6 @@ import (
 	"github.com/stalemate-io/stalemate/internal/toys"
 	"github.com/stalemate-io/stalemate/systems/node"
 	"github.com/stalemate-io/stalemate/systems/sim"
-	"github.com/stalemate-io/stalemate/workloads/leadership"
 )
 
 // The shape of a run: the cluster has the warm-up to itself, then come clients
@@ -35,7 +34,7 @@ const (
 func (s *Search) draw(ctx context.Context, seed uint64, trace bool) (*Plan, *Outcome, error) {
 	heal := warmup + load
 	p := &Plan{
-		System: s.System, Controllers: s.Controllers, Brokers: s.Brokers, Partitions: s.Partitions,
+		System: s.System, Workload: s.Workload, Controllers: s.Controllers, Brokers: s.Brokers, Partitions: s.Partitions,
 		Seed: seed, Off: s.Off, On: s.On, Require: s.Require,
 		Heal: heal, Final: heal + settle, End: heal + settle + after,
 	}
@@ -45,17 +44,10 @@ func (s *Search) draw(ctx context.Context, seed uint64, trace bool) (*Plan, *Out
 	if err != nil {
 		return nil, nil, err
 	}
-	o := leadership.Options{
-		Brokers: k.Brokers, Controllers: k.Controllers, Partitions: k.Partitions, Paths: k.Paths,
-		Clients: s.Clients, From: warmup, Until: heal, Final: p.Final,
-		Issued: func(op leadership.Op) { p.Ops = append(p.Ops, op) },
-	}
-	record := func() leadership.Recording { return k.Recording() }
-	clients, err := leadership.NewClients(o, record)
+	clients, err := s.drawn(k, p)
 	if err != nil {
 		return nil, nil, err
 	}
-	clients = append(clients, leadership.NewFinalClients(o, record)...)
 	p.Faults = faults(k, r)
 	out, err := p.play(ctx, k, clients)
 	return p, out, err

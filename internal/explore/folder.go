@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/stalemate-io/stalemate/internal/toys"
 )
 
 // SummaryFile is the file of a folder of results that says what was searched.
@@ -17,9 +19,10 @@ const SummaryFile = "summary.json"
 
 // Summary is what a search, or several shards of one, came to.
 type Summary struct {
-	System string   `json:"system"`
-	Off    []string `json:"guards_off,omitempty"`
-	On     []string `json:"guards_on,omitempty"`
+	System   string   `json:"system"`
+	Workload string   `json:"workload"`
+	Off      []string `json:"guards_off,omitempty"`
+	On       []string `json:"guards_on,omitempty"`
 	// FirstSeed and Seeds are the range that all shards share, Shards those
 	// that are in here.
 	FirstSeed uint64  `json:"first_seed"`
@@ -62,7 +65,7 @@ type Found struct {
 func (s *Search) Summary(r *Result, findings []Finding) *Summary {
 	d := s.withDefaults()
 	out := &Summary{
-		System: d.System, Off: d.Off, On: d.On, FirstSeed: d.First, Seeds: d.Runs, Shards: []Shard{{d.Shard, d.Shards}},
+		System: d.System, Workload: d.Workload, Off: d.Off, On: d.On, FirstSeed: d.First, Seeds: d.Runs, Shards: []Shard{{d.Shard, d.Shards}},
 		Runs: r.Runs, Failed: r.Failed,
 	}
 	for f, n := range r.Seen {
@@ -80,6 +83,9 @@ func (s *Search) Summary(r *Result, findings []Finding) *Summary {
 
 func (s *Search) fileName(f Failure) string {
 	name := s.System
+	if s.Workload == toys.Data {
+		name += "-data"
+	}
 	for _, off := range s.Off {
 		name += "-no-" + off
 	}
@@ -148,7 +154,7 @@ func Merge(parts ...*Summary) (*Summary, error) {
 	out.Runs, out.Failed, out.Shards, out.Kinds, out.Found = 0, 0, nil, nil, nil
 	kinds, found := map[Failure]int{}, map[Failure]Found{}
 	for _, p := range parts {
-		if p.System != out.System || !slices.Equal(p.Off, out.Off) || !slices.Equal(p.On, out.On) ||
+		if p.System != out.System || p.Workload != out.Workload || !slices.Equal(p.Off, out.Off) || !slices.Equal(p.On, out.On) ||
 			p.FirstSeed != out.FirstSeed || p.Seeds != out.Seeds {
 			return nil, fmt.Errorf("results of different searches: %s and %s", &out, p)
 		}
@@ -196,6 +202,9 @@ func (s *Summary) Missing() (missing []Shard) {
 // String says what was searched.
 func (s *Summary) String() string {
 	text := s.System
+	if s.Workload == toys.Data {
+		text += " with workload data"
+	}
 	if len(s.Off) > 0 {
 		text += " without " + strings.Join(s.Off, ", ")
 	}

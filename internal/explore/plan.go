@@ -22,7 +22,9 @@ import (
 // byte for byte.
 type Plan struct {
 	// System is push or kraft.
-	System                           string
+	System string
+	// Workload is as in toys.Trial.
+	Workload                         string
 	Controllers, Brokers, Partitions int
 	Seed                             uint64
 	// Hurried is as in toys.Config.
@@ -64,8 +66,7 @@ func (p *Plan) Run(ctx context.Context, trace bool) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	record := func() leadership.Recording { return k.Recording() }
-	clients, err := leadership.NewScript(p.Ops, leadership.Options{Controllers: k.Controllers}, record)
+	clients, err := p.scripted(k)
 	if err != nil {
 		return nil, err
 	}
@@ -106,12 +107,18 @@ func (p *Plan) play(ctx context.Context, k *toys.Cluster, clients []leadership.C
 	if err != nil {
 		return nil, fmt.Errorf("%s, seed %d: %w", p.System, p.Seed, err)
 	}
-	o.Events = leadership.Merge(k.History(), truth)
+	if o.Events = k.History(); p.Workload != toys.Data {
+		o.Events = leadership.Merge(o.Events, truth)
+	}
 	if o.Verdict, err = p.judge(ctx, o.Events); err != nil {
 		return nil, fmt.Errorf("%s, seed %d: %w", p.System, p.Seed, err)
 	}
 	if o.Verdict != nil && k.Config.Trace {
-		toys.Explain(p.System, o.Verdict, k.Trace(), truth)
+		if p.Workload == toys.Data {
+			toys.ExplainData(o.Verdict, truth)
+		} else {
+			toys.Explain(p.System, o.Verdict, k.Trace(), truth)
+		}
 	}
 	o.Failures = append(broken, failures(o.Verdict, o.Events)...)
 	slices.SortFunc(o.Failures, Failure.Compare)
@@ -132,7 +139,9 @@ func (p *Plan) judge(ctx context.Context, events []histories.Event) (*checker.Ve
 	if err != nil {
 		return nil, err
 	}
-	v, err := checker.CheckContext(ctx, h, checker.Options{Model: "leadership", Promises: p.Require})
+	o := (&toys.Trial{Config: toys.Config{System: p.System}, Workload: p.Workload}).Options()
+	o.Promises = p.Require
+	v, err := checker.CheckContext(ctx, h, o)
 	if errors.Is(err, checker.ErrNothingChecked) {
 		return nil, nil
 	}

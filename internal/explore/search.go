@@ -16,12 +16,14 @@ import (
 // Search is a search of one system over a range of seeds.
 type Search struct {
 	// System is push or kraft.
-	System                                    string
+	System string
+	// Workload is toys.Leadership, the default, or toys.Data.
+	Workload                                  string
 	Controllers, Brokers, Partitions, Clients int
 	// Off and On switch guards.
 	Off, On []string
-	// Require is what each read path is held to; by default what the system
-	// promises, and where it promises nothing ordered lag.
+	// Require is what each read path is held to; by default that of
+	// Requirements without a level.
 	Require map[string]checker.Level
 	// First is the first of Runs seeds. Of these, shard number Shard (from 0)
 	// of Shards takes every Shards-th.
@@ -81,8 +83,11 @@ func (s *Search) withDefaults() *Search {
 			*n.at = n.value
 		}
 	}
+	if d.Workload == "" {
+		d.Workload = toys.Leadership
+	}
 	if d.Require == nil {
-		d.Require = Requirements(d.System, "")
+		d.Require = Requirements(d.System, d.Workload, "")
 	}
 	return &d
 }
@@ -90,9 +95,10 @@ func (s *Search) withDefaults() *Search {
 // Requirements is what each read path of a system is held to: level where it is
 // given, else what the system promises, and ordered lag over the brokers of one
 // that promises nothing.
-func Requirements(system string, level checker.Level) map[string]checker.Level {
+func Requirements(system, workload string, level checker.Level) map[string]checker.Level {
 	out := map[string]checker.Level{}
-	for path, promise := range toys.Promises(system) {
+	trial := toys.Trial{Config: toys.Config{System: system}, Workload: workload}
+	for path, promise := range trial.Options().Promises {
 		switch {
 		case level != "":
 			promise = level

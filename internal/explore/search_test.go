@@ -12,14 +12,17 @@ import (
 
 	"github.com/stalemate-io/stalemate/checker"
 	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/internal/toys"
 )
 
 // TestPlansRepeatWhatWasDrawn holds the script of a run against the run: the same
 // history, to the byte.
 func TestPlansRepeatWhatWasDrawn(t *testing.T) {
-	for _, system := range []string{"push", "kraft"} {
-		t.Run(system, func(t *testing.T) {
-			s := (&Search{System: system}).withDefaults()
+	for _, s := range []*Search{
+		{System: "push"}, {System: "kraft"}, {System: "push", Workload: toys.Data}, {System: "kraft", Workload: toys.Data},
+	} {
+		t.Run(s.System+" "+s.Workload, func(t *testing.T) {
+			s := s.withDefaults()
 			for seed := uint64(1); seed <= 6; seed++ {
 				p, drawn, err := s.draw(context.Background(), seed, false)
 				if err != nil {
@@ -197,7 +200,7 @@ func TestKeepsItsPromise(t *testing.T) {
 
 // TestRequirement holds a path to more than is promised.
 func TestRequirement(t *testing.T) {
-	s := &Search{System: "kraft", First: 1, Runs: 8, Require: Requirements("kraft", checker.Linearizable)}
+	s := &Search{System: "kraft", First: 1, Runs: 8, Require: Requirements("kraft", toys.Leadership, checker.Linearizable)}
 	r, err := s.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)

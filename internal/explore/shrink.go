@@ -134,11 +134,11 @@ func (s *shrinker) witnessed(o *Outcome) {
 	for _, f := range []func(leadership.Op) bool{
 		func(op leadership.Op) bool { return proves(op) },
 		func(op leadership.Op) bool {
-			return proves(op) || op.Do != leadership.Ask && keys[op.Partition.String()]
+			return proves(op) || op.Do.Changes() && keys[op.Partition.String()]
 		},
-		func(op leadership.Op) bool { return proves(op) || op.Do != leadership.Ask },
-		func(op leadership.Op) bool { return op.Do != leadership.Ask },
-		func(op leadership.Op) bool { return op.Do != leadership.Ask || keys[op.Partition.String()] },
+		func(op leadership.Op) bool { return proves(op) || op.Do.Changes() },
+		func(op leadership.Op) bool { return op.Do.Changes() },
+		func(op leadership.Op) bool { return op.Do.Changes() || keys[op.Partition.String()] },
 	} {
 		if s.keep(f) {
 			return

@@ -21,11 +21,16 @@ type Options struct {
 	// Clients is how many there are, 20 by default, of which Producers, 6 by
 	// default, append and the others fetch.
 	Clients, Producers int
+	// First is how many clients of other workloads there are, whose names come
+	// before those of these.
+	First int
 	// Think, From, Until, Timeout, Final and Ended are as in
 	// leadership.Options: after Final, each broker is asked once more who leads
 	// each partition, and whoever it names for the latest value.
 	Think, From, Until, Timeout, Final time.Duration
 	Ended                              func()
+	// Issued is as there, too; see NewScript.
+	Issued func(leadership.Op)
 }
 
 func (o Options) withDefaults() Options {
@@ -54,9 +59,9 @@ func NewClients(o Options, record func() leadership.Recording) ([]leadership.Cli
 	}
 	clients := make([]leadership.Client, o.Clients)
 	for i := range clients {
-		c := newClient(&o, record(), o.Brokers[i%len(o.Brokers)])
-		c.number, c.produces = int64(i), i < o.Producers
-		clients[i] = c.named(i)
+		c := newClient(&o, record(), o.First+i)
+		c.home, c.produces = o.Brokers[i%len(o.Brokers)], i < o.Producers
+		clients[i] = c.client()
 	}
 	return clients, nil
 }
@@ -66,11 +71,18 @@ func NewFinalClients(o Options, record func() leadership.Recording) []leadership
 	o = o.withDefaults()
 	clients := make([]leadership.Client, len(o.Brokers))
 	for i, b := range o.Brokers {
-		c := newClient(&o, record(), b)
-		c.final, c.rest = true, o.Partitions
-		clients[i] = c.named(o.Clients + i)
+		c := newClient(&o, record(), o.First+o.Clients+i)
+		c.home, c.final, c.rest = b, true, o.Partitions
+		clients[i] = c.client()
 	}
 	return clients
+}
+
+// NewScript makes clients that do the operations they are given, as
+// leadership.NewScript does. Of the options, Brokers and Timeout count, Issued and Ended.
+func NewScript(ops []leadership.Op, o Options, record func() leadership.Recording) ([]leadership.Client, error) {
+	o = o.withDefaults()
+	return leadership.Script(ops, func(number int) leadership.Performer { return newClient(&o, record(), number-1) })
 }
 
 // client produces or fetches, one operation after the other.
@@ -81,7 +93,7 @@ type client struct {
 	// home is the broker that it asks who leads.
 	home     node.ID
 	leaders  map[protocol.Partition]belief
-	number   int64
+	number   int
 	produces bool
 	produced int64
 	began    time.Duration // on its own clock
@@ -95,20 +107,24 @@ type belief struct {
 	epoch  int32
 }
 
-func newClient(o *Options, rec leadership.Recording, home node.ID) *client {
-	return &client{o: o, rec: rec, home: home, leaders: map[protocol.Partition]belief{}}
+// newClient makes the client that has number others before it.
+func newClient(o *Options, rec leadership.Recording, number int) *client {
+	return &client{o: o, rec: rec, number: number, leaders: map[protocol.Partition]belief{}}
 }
 
-func (c *client) named(i int) leadership.Client {
-	return leadership.Client{ID: node.ID(fmt.Sprintf("x%d", i+1)), New: func(env node.Env) node.Machine {
+func (c *client) client() leadership.Client {
+	return leadership.Client{ID: node.ID(fmt.Sprintf("x%d", c.number+1)), New: func(env node.Env) node.Machine {
 		c.env = env
 		return c
 	}}
 }
 
+// Boot, Do and End are those of a leadership.Performer.
+func (c *client) Boot(env node.Env) { c.env, c.began = env, env.Now() }
+
 // Start begins after the warm-up.
 func (c *client) Start() {
-	c.began = c.env.Now()
+	c.Boot(c.env)
 	if c.final {
 		// A moment later, for the mark to stand before the reads.
 		c.env.After(c.o.Final+time.Millisecond, c.readRest)
@@ -124,7 +140,7 @@ func (c *client) think() time.Duration {
 	return time.Duration(c.env.Rand().ExpFloat64() * float64(c.o.Think))
 }
 
-func (c *client) end() {
+func (c *client) End() {
 	if c.o.Ended != nil {
 		c.o.Ended()
 	}
@@ -132,32 +148,47 @@ func (c *client) end() {
 
 func (c *client) next() {
 	if c.env.Now()-c.began >= c.o.Until {
-		c.end()
+		c.End()
 		return
 	}
 	p := c.o.Partitions[c.env.Rand().IntN(len(c.o.Partitions))]
 	again := func() { c.env.After(c.think(), c.next) }
-	// Clients refresh what they believe now and then, unasked.
-	if c.env.Rand().IntN(8) == 0 {
-		delete(c.leaders, p)
+	op := leadership.Op{Do: leadership.Fetch, Partition: p, Node: c.home}
+	if c.produces {
+		op.Do = leadership.Produce
 	}
-	c.locate(p, func(b belief) {
-		if c.produces {
-			c.produce(p, b, again)
-		} else {
-			c.fetch(p, b, again)
-		}
-	}, again)
+	// Clients refresh what they believe now and then, unasked.
+	op.Fresh = c.env.Rand().IntN(8) == 0
+	c.Do(op, again)
 }
 
 func (c *client) readRest() {
 	if len(c.rest) == 0 {
-		c.end()
+		c.End()
 		return
 	}
 	p := c.rest[0]
 	c.rest = c.rest[1:]
-	c.locate(p, func(b belief) { c.fetch(p, b, c.readRest) }, c.readRest)
+	c.Do(leadership.Op{Do: leadership.Fetch, Partition: p, Node: c.home, Final: true}, c.readRest)
+}
+
+// Do produces or fetches at whoever is believed to lead, once that is known.
+func (c *client) Do(op leadership.Op, then func()) {
+	op.At, op.Client = c.env.Now()-c.began, c.env.Self()
+	if c.o.Issued != nil {
+		c.o.Issued(op)
+	}
+	c.home = op.Node
+	if op.Fresh {
+		delete(c.leaders, op.Partition)
+	}
+	c.locate(op.Partition, func(b belief) {
+		if op.Do == leadership.Produce {
+			c.produce(op.Partition, b, then)
+		} else {
+			c.fetch(op.Partition, b, op.Final, then)
+		}
+	}, then)
 }
 
 // locate finds out whom to ask, and calls otherwise where nobody says.
@@ -183,7 +214,7 @@ func (c *client) locate(p protocol.Partition, found func(belief), otherwise func
 
 func (c *client) produce(p protocol.Partition, b belief, then func()) {
 	c.produced++
-	value := c.number<<32 | c.produced
+	value := int64(c.number)<<32 | c.produced
 	c.rec.Invoke(histories.Event{
 		F: "write", Key: histories.String(p.String()), Value: histories.Int(value), Node: string(b.leader),
 	})
@@ -215,9 +246,9 @@ func unknown(c protocol.Code) bool {
 	return c == protocol.RequestTimedOut || c == protocol.NotLeaderOrFollower
 }
 
-func (c *client) fetch(p protocol.Partition, b belief, then func()) {
+func (c *client) fetch(p protocol.Partition, b belief, final bool, then func()) {
 	e := histories.Event{F: "read", Key: histories.String(p.String()), Node: string(b.leader), Path: Path}
-	if c.final {
+	if final {
 		e.Extra = []histories.Field{{Name: "final", Value: histories.Bool(true)}}
 	}
 	c.rec.Invoke(e)

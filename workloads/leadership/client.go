@@ -149,8 +149,11 @@ type client struct {
 // now is the world's time, since clients' clocks are not tampered with.
 func (c *client) now() time.Duration { return c.env.Now() - c.began }
 
+// Boot and End are those of a Performer.
+func (c *client) Boot(env node.Env) { c.env, c.began = env, env.Now() }
+
 func (c *client) Start() {
-	c.began = c.env.Now()
+	c.Boot(c.env)
 	if c.final {
 		// A moment later, for the mark to stand before the reads.
 		c.env.After(c.o.Final+time.Millisecond, c.readRest)
@@ -161,7 +164,7 @@ func (c *client) Start() {
 
 func (c *client) Receive(node.ID, node.Message, func(node.Message)) {}
 
-func (c *client) end() {
+func (c *client) End() {
 	if c.o.Ended != nil {
 		c.o.Ended()
 	}
@@ -174,31 +177,31 @@ func (c *client) think() time.Duration {
 
 func (c *client) next() {
 	if c.now() >= c.o.Until {
-		c.end()
+		c.End()
 		return
 	}
 	p := c.o.Partitions[c.env.Rand().IntN(len(c.o.Partitions))]
 	again := func() { c.env.After(c.think(), c.next) }
 	switch {
 	case c.path != "":
-		c.do(Op{Do: Ask, Partition: p, Node: c.node, Path: c.path}, again)
+		c.Do(Op{Do: Ask, Partition: p, Node: c.node, Path: c.path}, again)
 	default:
-		c.do(c.drawMove(p), again)
+		c.Do(c.drawMove(p), again)
 	}
 }
 
 func (c *client) readRest() {
 	if len(c.rest) == 0 {
-		c.end()
+		c.End()
 		return
 	}
 	p := c.rest[0]
 	c.rest = c.rest[1:]
-	c.do(Op{Do: Ask, Partition: p, Node: c.node, Path: c.path, Final: c.final}, c.readRest)
+	c.Do(Op{Do: Ask, Partition: p, Node: c.node, Path: c.path, Final: c.final}, c.readRest)
 }
 
-// do does one operation now, and calls then when its outcome is recorded.
-func (c *client) do(op Op, then func()) {
+// Do does one operation now, and calls then when its outcome is recorded.
+func (c *client) Do(op Op, then func()) {
 	op.At, op.Client = c.now(), c.env.Self()
 	if c.o.Issued != nil {
 		c.o.Issued(op)

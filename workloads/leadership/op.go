@@ -19,7 +19,13 @@ const (
 	Ask      Action = "ask"
 	Elect    Action = "elect"
 	Reassign Action = "reassign"
+	// Those of workload data.
+	Produce Action = "produce"
+	Fetch   Action = "fetch"
 )
+
+// Changes tells whether it changes something, which Ask and Fetch do not.
+func (a Action) Changes() bool { return a != Ask && a != Fetch }
 
 // Op is one operation of a client as data: it can be written down, done again at
 // the same moment (see NewScript), and left out when a failing run is shrunk.
@@ -29,7 +35,7 @@ type Op struct {
 	At     time.Duration
 	Client node.ID
 	Do     Action
-	// Node is who is asked.
+	// Node is who is asked: by a Produce or Fetch, who leads.
 	Node      node.ID
 	Partition protocol.Partition
 	// Path is the read path of an Ask.
@@ -37,6 +43,8 @@ type Op struct {
 	// Brokers is the wanted leader of an Elect, or the replicas of a Reassign
 	// with the wanted leader first.
 	Brokers []int32
+	// Fresh makes a Produce or Fetch ask who leads even if the client knows.
+	Fresh bool
 	// Final marks a final read.
 	Final bool
 }
@@ -47,21 +55,30 @@ type Op struct {
 //	at 6.5s x1 elect t-0 b2 at c1
 //	at 7s x2 reassign t-0 b2 b1 b3 at c1
 //	at 30s x21 ask b1 t-0 over broker final
+//	at 6.25s x4 produce t-0 via b2
+//	at 6.25s x4 fetch t-0 via b2 fresh
+//	at 30s x21 fetch t-0 via b1 final
 func (o Op) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "at %v %s %s", o.At, o.Client, o.Do)
-	if o.Do == Ask {
+	switch o.Do {
+	case Ask:
 		fmt.Fprintf(&b, " %s %s over %s", o.Node, o.Partition, o.Path)
-		if o.Final {
-			b.WriteString(" final")
+	case Produce, Fetch:
+		fmt.Fprintf(&b, " %s via %s", o.Partition, o.Node)
+	default:
+		fmt.Fprintf(&b, " %s", o.Partition)
+		for _, n := range o.Brokers {
+			fmt.Fprintf(&b, " b%d", n)
 		}
-		return b.String()
+		fmt.Fprintf(&b, " at %s", o.Node)
 	}
-	fmt.Fprintf(&b, " %s", o.Partition)
-	for _, n := range o.Brokers {
-		fmt.Fprintf(&b, " b%d", n)
+	if o.Fresh {
+		b.WriteString(" fresh")
 	}
-	fmt.Fprintf(&b, " at %s", o.Node)
+	if o.Final {
+		b.WriteString(" final")
+	}
 	return b.String()
 }
 
@@ -91,8 +108,25 @@ func parseOp(words []string) (op Op, err error) {
 		return op, op.parseAsk(rest)
 	case Elect, Reassign:
 		return op, op.parseMove(rest)
+	case Produce, Fetch:
+		return op, op.parseData(rest)
 	}
-	return op, fmt.Errorf("no operation %q; expected %s, %s or %s", op.Do, Ask, Elect, Reassign)
+	return op, fmt.Errorf("no operation %q; expected %s, %s, %s, %s or %s", op.Do, Ask, Elect, Reassign, Produce, Fetch)
+}
+
+func (o *Op) parseData(words []string) (err error) {
+	if n := len(words); words[n-1] == "final" && o.Do == Fetch {
+		o.Final, words = true, words[:n-1]
+	}
+	if n := len(words); words[n-1] == "fresh" {
+		o.Fresh, words = true, words[:n-1]
+	}
+	if len(words) != 3 || words[1] != "via" {
+		return fmt.Errorf("expected %s PARTITION via BROKER", o.Do)
+	}
+	o.Node = node.ID(words[2])
+	o.Partition, err = parsePartition(words[0])
+	return err
 }
 
 func (o *Op) parseAsk(words []string) (err error) {
