@@ -117,6 +117,27 @@ const (
 		10 2:c invoke read x nil
 		11 2:c ok read x nil
 `
+	// Node d has seen a state that is newer than what the others disagree on.
+	ahead = `
+		0 0:a invoke write x 3
+		0 1:a invoke write x 2
+		0 2:a invoke write x 1
+		0 3:a invoke write y 1
+		1 4:d invoke read x nil
+		2 4:d ok read x 3 @3
+		3 0:a ok write x 3 @3
+		3 1:a ok write x 2 @2
+		3 2:a ok write x 1 @1
+		3 3:a ok write y 1 @1
+		4 5:b invoke read x nil
+		5 5:b ok read x 1 @1
+		6 5:b invoke read y nil
+		7 5:b ok read y nil
+		8 6:c invoke read y nil
+		9 6:c ok read y 1 @1
+		10 6:c invoke read x nil
+		11 6:c ok read x nil
+`
 )
 
 func TestAnomaliesAreNamed(t *testing.T) {
@@ -134,6 +155,8 @@ func TestAnomaliesAreNamed(t *testing.T) {
 		{"a node goes back from the new value to the old one", goneBack, checker.Options{}, checker.ClassDivergent, []string{"regress", "stale", "not-linearizable"},
 			"b went back: read of x that returned 2"},
 		{"two nodes see two writes in opposite orders", forked, checker.Options{}, checker.ClassDivergent, []string{"fork", "stale", "not-linearizable"},
+			"no single order explains what was seen"},
+		{"and what hangs behind them is no part of that", ahead, checker.Options{}, checker.ClassDivergent, []string{"fork", "stale", "not-linearizable"},
 			"no single order explains what was seen"},
 		{"a value that nobody wrote", fresh + "20 1:a invoke read x nil\n21 1:a ok read x 9 @9\n", checker.Options{}, checker.ClassDivergent, []string{"phantom"},
 			"a value that nobody wrote"},
