@@ -138,36 +138,22 @@ func (k *Cluster) kraft(w sim.Config) error {
 	k.Paths = []protocol.ReadPath{protocol.ReadBroker, protocol.ReadLeader, protocol.ReadQuorum}
 	k.active = func() node.ID { return kraft.ActiveController(k.World, cfg) }
 	k.invariants = kraft.NewInvariants()
+	k.OnTurn(k.check)
 	return kraft.Add(k.World, cfg)
 }
 
 // Active is the active controller, empty if there is none.
 func (k *Cluster) Active() node.ID { return k.active() }
 
-// Run lets everything happen up to a time. Where the system asserts invariants,
-// they are checked at every step; the first that broke is Broken.
-func (k *Cluster) Run(until time.Duration) {
-	if k.invariants == nil {
-		k.World.Run(until)
-		return
-	}
-	done := false
-	k.At(until, func() { done = true })
-	nodes := k.Nodes()
-	for !done && k.Step() {
-		for _, id := range nodes {
-			m := k.Machine(id)
-			if m == nil {
-				continue
-			}
-			if err := k.invariants.Check(k.Now(), id, m); err != nil && k.broken == nil {
-				k.broken = fmt.Errorf("at %v: %w", k.Now(), err)
-			}
-		}
+// check asserts the system's invariants after a node's turn.
+func (k *Cluster) check(id node.ID, m node.Machine) {
+	if err := k.invariants.Check(k.Now(), id, m); err != nil && k.broken == nil {
+		k.broken = fmt.Errorf("at %v: %w", k.Now(), err)
 	}
 }
 
-// Broken says which invariant of the system's own broke first, nil if none did.
+// Broken says which of the invariants that the system asserts at every step broke
+// first, nil if none did.
 func (k *Cluster) Broken() error { return k.broken }
 
 // Truth gives every change of leadership that the system committed, in its order.

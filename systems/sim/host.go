@@ -125,6 +125,11 @@ func (h *host) perform(it *item) {
 		it.run()
 	}
 	h.world.agenda.recycle(it)
+	if h.machine != nil && !h.client {
+		for _, f := range h.world.turns {
+			f(h.id, h.machine)
+		}
+	}
 	if h.cost > 0 && h.up {
 		h.busyUntil = h.world.now + h.cost
 		h.world.at(h.busyUntil, h.drain)

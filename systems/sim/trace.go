@@ -62,6 +62,10 @@ func (w *World) Trace() []Entry { return w.trace }
 // middle of a node's callback. f may crash or pause that node there.
 func (w *World) OnTrace(f func(node.ID, node.Trace)) { w.listeners = append(w.listeners, f) }
 
+// OnTurn has f called with each node and its machine after every callback of that
+// node, which is all that changes a machine. It is not called for clients.
+func (w *World) OnTurn(f func(node.ID, node.Machine)) { w.turns = append(w.turns, f) }
+
 func (w *World) note(e Entry) {
 	if w.config.Trace {
 		e.At = w.now

@@ -45,6 +45,7 @@ type World struct {
 	events     uint64 // how many steps were taken
 	intercepts []*interceptor
 	listeners  []func(node.ID, node.Trace)
+	turns      []func(node.ID, node.Machine)
 	trace      []Entry
 	recorder   recorder
 
