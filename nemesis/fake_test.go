@@ -15,6 +15,7 @@ import (
 type fake struct {
 	mu       sync.Mutex
 	nodes    []string
+	servers  []string // on which the nodes depend
 	leader   string
 	noLinks  bool
 	refuse   error // what every fault returns, after having taken effect
@@ -33,6 +34,15 @@ func newFake(n int) *fake {
 	f.leader = f.nodes[n-1]
 	return f
 }
+
+// newDependent is a fake of three nodes that depend on server s1.
+func newDependent() *fake {
+	f := newFake(3)
+	f.servers = []string{"s1"}
+	return f
+}
+
+func (f *fake) Dependencies() []string { return f.servers }
 
 // state lists what is broken, sorted.
 func (f *fake) state() []string {

@@ -51,6 +51,10 @@ func All(s Settings) []Fault {
 	return []Fault{
 		isolate{leaderOnly: true},
 		isolate{},
+		lose{store: true, leaderOnly: true},
+		lose{store: true},
+		lose{leaderOnly: true},
+		lose{},
 		pause{leaderOnly: true},
 		pause{},
 		kill{leaderOnly: true},

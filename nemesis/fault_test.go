@@ -13,7 +13,7 @@ import (
 	"github.com/stalemate-io/stalemate/systems"
 )
 
-var _ systems.Cluster = (*fake)(nil)
+var _ systems.Dependent = (*fake)(nil)
 
 // The fake cluster of three nodes is led by n3.
 func TestFaults(t *testing.T) {
@@ -27,6 +27,20 @@ func TestFaults(t *testing.T) {
 			{"n1>n3 cut", "n2>n3 cut", "n3>n1 cut", "n3>n2 cut"},
 		}},
 		{"isolate-node does so to any node", "isolate-node", [][]string{
+			{"n1>n2 cut", "n1>n3 cut", "n2>n1 cut", "n3>n1 cut"},
+			{"n1>n2 cut", "n2>n1 cut", "n2>n3 cut", "n3>n2 cut"},
+			{"n1>n3 cut", "n2>n3 cut", "n3>n1 cut", "n3>n2 cut"},
+		}},
+		{"lose-store-leader cuts the leader off from what the nodes depend on", "lose-store-leader", [][]string{
+			{"n3>s1 cut", "s1>n3 cut"},
+		}},
+		{"lose-store-node does so to any node", "lose-store-node", [][]string{
+			{"n1>s1 cut", "s1>n1 cut"}, {"n2>s1 cut", "s1>n2 cut"}, {"n3>s1 cut", "s1>n3 cut"},
+		}},
+		{"lose-peers-leader cuts the leader off from the other nodes alone", "lose-peers-leader", [][]string{
+			{"n1>n3 cut", "n2>n3 cut", "n3>n1 cut", "n3>n2 cut"},
+		}},
+		{"lose-peers-node does so to any node", "lose-peers-node", [][]string{
 			{"n1>n2 cut", "n1>n3 cut", "n2>n1 cut", "n3>n1 cut"},
 			{"n1>n2 cut", "n2>n1 cut", "n2>n3 cut", "n3>n2 cut"},
 			{"n1>n3 cut", "n2>n3 cut", "n3>n1 cut", "n3>n2 cut"},
@@ -63,6 +77,9 @@ func TestFaults(t *testing.T) {
 			missing := slices.Clone(test.broken)
 			for seed := range uint64(100) {
 				c := newFake(3)
+				if strings.HasPrefix(test.fault, "lose-") {
+					c = newDependent()
+				}
 				if err := faults[0].Available(c); err != nil {
 					t.Fatal(err)
 				}
@@ -106,11 +123,6 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// dependent is a fake whose nodes depend on server s1.
-type dependent struct{ *fake }
-
-func (dependent) Dependencies() []string { return []string{"s1"} }
-
 func TestANodeThatIsCutOffLosesWhatItDependsOn(t *testing.T) {
 	tests := []struct {
 		fault string
@@ -127,7 +139,7 @@ func TestANodeThatIsCutOffLosesWhatItDependsOn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := dependent{newFake(3)}
+			c := newDependent()
 			d, err := faults[0].Plan(t.Context(), c, rand.New(rand.NewPCG(3, 0)))
 			if err != nil {
 				t.Fatal(err)
@@ -173,7 +185,7 @@ func TestFaultsThatNeedMoreNodesAreNotAvailable(t *testing.T) {
 	for nodes, want := range map[int][]string{
 		1: {"pause-leader", "pause-node", "kill-leader", "kill-node"},
 		2: {"isolate-leader", "isolate-node", "pause-leader", "pause-node", "kill-leader", "kill-node", "cut-one-way", "halves", "slow-link"},
-		3: Names(),
+		3: slices.DeleteFunc(Names(), func(name string) bool { return strings.HasPrefix(name, "lose-") }),
 	} {
 		var got []string
 		for _, f := range All(Settings{}) {
@@ -183,6 +195,14 @@ func TestFaultsThatNeedMoreNodesAreNotAvailable(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%d nodes: %q, want %q", nodes, got, want)
+		}
+	}
+}
+
+func TestWhatANodeDoesNotDependOnItCannotLose(t *testing.T) {
+	for _, f := range All(Settings{}) {
+		if _, is := f.(lose); is && (f.Available(newFake(3)) == nil || f.Available(newDependent()) != nil) {
+			t.Errorf("%s: %v without servers beside the nodes, %v with", f.Name(), f.Available(newFake(3)), f.Available(newDependent()))
 		}
 	}
 }

@@ -88,7 +88,7 @@ func TestEverythingIsHealedWhenTheRunIsCalledOff(t *testing.T) {
 	for _, f := range All(Settings{}) {
 		t.Run(f.Name(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newFake(3)
+				c := newDependent()
 				ctx, cancel := context.WithCancel(t.Context())
 				time.AfterFunc(3*time.Second, cancel)
 				start := time.Now()

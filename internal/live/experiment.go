@@ -58,6 +58,11 @@ func (x *Experiment) Counts() workloads.Counts { return x.tally.counts() }
 // in the form of histories. Times count from when Record began, which is start by
 // tcp.Now. When ctx is over it heals and ends the history; that is no error.
 func (x *Experiment) Record(ctx context.Context, w io.Writer) (start time.Duration, err error) {
+	for _, w := range x.Windows {
+		if err := w.Fault.Available(x.Cluster); err != nil {
+			return 0, fmt.Errorf("%s: %w", w.Fault.Name(), err)
+		}
+	}
 	now := Now()
 	start = now.Mono
 	if x.Began != nil {

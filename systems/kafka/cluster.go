@@ -34,7 +34,7 @@ type Cluster struct {
 	topicID      [16]byte
 }
 
-var _ systems.Cluster = (*Cluster)(nil)
+var _ systems.Dependent = (*Cluster)(nil)
 
 // members are the nodes of a Cluster.
 type members = systems.Members[node.ID, *local.Member]
@@ -112,7 +112,7 @@ func (c *Cluster) install() error {
 	for _, id := range c.ids {
 		c.members[id] = c.newMember(id)
 	}
-	c.mesh = links.New(c.nodeNames()...)
+	c.mesh = links.New(append(c.Nodes(), c.Dependencies()...)...)
 	for i, id := range c.ids {
 		p := place{number: number(id), internal: hostPort(ports.Numbers[2*i]), client: hostPort(ports.Numbers[2*i+1])}
 		if p.proxy, err = c.proxy(string(id), p.internal); err != nil {
@@ -220,13 +220,12 @@ func (c *Cluster) Nodes() []string {
 	return names
 }
 
-// nodeNames are the nodes with the servers of ZooKeeper: the ends of links.
-func (c *Cluster) nodeNames() []string {
-	names := c.Nodes()
-	if c.store != nil {
-		names = append(names, c.store.Nodes()...)
+// Dependencies lists the servers of ZooKeeper, where the mode has them.
+func (c *Cluster) Dependencies() []string {
+	if c.store == nil {
+		return nil
 	}
-	return names
+	return c.store.Nodes()
 }
 
 // Start brings a killed node back on its data and returns once it listens.

@@ -165,7 +165,7 @@ func TestRealKafka(t *testing.T) {
 // each does something to all links of a node.
 func (c *Cluster) each(t *testing.T, name string, do func(from, to string) error) {
 	t.Helper()
-	for _, other := range c.nodeNames() {
+	for _, other := range append(c.Nodes(), c.Dependencies()...) {
 		if other != name {
 			must(t, errors.Join(do(name, other), do(other, name)))
 		}
