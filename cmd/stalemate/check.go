@@ -239,7 +239,7 @@ func checkRun(ctx context.Context, run *histories.Run, o checker.Options) (*chec
 	if err != nil {
 		return nil, err
 	}
-	addCauses(run, v)
+	addCauses(ctx, run, v)
 	if run.Info.Deployment == "connect" && run.Info.Model == "leadership" {
 		v.Warnings = append(v.Warnings, connectAbout)
 	}

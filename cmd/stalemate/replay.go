@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -104,7 +105,12 @@ func writeHistory(path string, events []histories.Event) (err error) {
 			err = e
 		}
 	}()
-	w, err := histories.NewWriter(file, histories.JSONL)
+	return writeEvents(file, events)
+}
+
+// writeEvents writes a whole history as JSONL.
+func writeEvents(to io.Writer, events []histories.Event) error {
+	w, err := histories.NewWriter(to, histories.JSONL)
 	if err != nil {
 		return err
 	}

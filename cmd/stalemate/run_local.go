@@ -59,7 +59,7 @@ func (f *simFlags) runLocal(c *cobra.Command) error {
 	if err != nil {
 		return &exitError{exitFailed, err}
 	}
-	return f.print(c, l.run, verdict)
+	return announce(c, l.run, verdict, f.json)
 }
 
 // plan checks the settings and draws when the faults are to come.

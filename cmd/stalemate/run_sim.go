@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -10,8 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"github.com/stalemate-io/stalemate/checker"
 	"github.com/stalemate-io/stalemate/histories"
 	"github.com/stalemate-io/stalemate/internal/toys"
 	"github.com/stalemate-io/stalemate/nemesis"
@@ -35,8 +34,7 @@ type simFlags struct {
 
 // newRunSim runs a toy system, in the simulator or as processes.
 func newRunSim(system, about string) *cobra.Command {
-	f := simFlags{}
-	f.trial.System = system
+	f := simFlags{trial: toys.Trial{Config: toys.Config{System: system}}}
 	c := &cobra.Command{
 		Use:   system,
 		Short: about,
@@ -53,8 +51,13 @@ committed is merged into the history afterwards.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
+	f.bind(c.Flags())
+	return c
+}
+
+// bind makes the flags, with their defaults, set the settings.
+func (f *simFlags) bind(fs *pflag.FlagSet) {
 	t := &f.trial
-	fs := c.Flags()
 	fs.StringVar(&f.on, "on", "sim", "where to run: sim, local for processes of this machine, docker (kraft only), or connect for a cluster that runs already")
 	fs.StringVar(&f.nodes, "nodes", "", "with --on connect, where each node is reached: c1=host:9001,b1=host:9092,…")
 	fs.StringVar(&t.Workload, "workload", toys.Leadership, "what clients do: leadership (move leaders, ask who leads), or data (produce, fetch; in the simulator)")
@@ -74,7 +77,6 @@ committed is merged into the history afterwards.`,
 	fs.StringSliceVar(&t.On, "guards-on", nil, "extra guards to switch on")
 	fs.StringVar(&f.store, "store", "store", "folder that runs are kept in")
 	fs.BoolVar(&f.json, "json", false, "print the verdict as JSON")
-	return c
 }
 
 func (f *simFlags) run(c *cobra.Command) error {
@@ -93,17 +95,9 @@ func (f *simFlags) run(c *cobra.Command) error {
 	default:
 		return fmt.Errorf("--on %s: expected sim, local, docker or connect", f.on)
 	}
-	t := f.trial
-	t.Warmup, t.Trace = 6*time.Second, true
-	if f.trouble != "none" {
-		families, err := familiesNamed([]string{f.trouble})
-		if err != nil {
-			return err
-		}
-		t.Schedule = func(k *toys.Cluster) []sim.Fault { return families[0].Schedule(k, t.Warmup, t.Warmup+t.Load) }
-		if t.System == "push" {
-			t.Off = append(t.Off, families[0].Off...)
-		}
+	t, err := f.plan()
+	if err != nil {
+		return err
 	}
 	o, err := t.Run(c.Context())
 	if err != nil {
@@ -116,20 +110,32 @@ func (f *simFlags) run(c *cobra.Command) error {
 	if o.Broken != nil {
 		fmt.Fprintln(c.ErrOrStderr(), "the system broke an invariant of its own,", o.Broken)
 	}
-	return f.print(c, run, o.Verdict)
-}
-
-// print keeps a verdict, with the causes that only a trace can tell, with its run
-// and prints it. The error carries the exit code.
-func (f *simFlags) print(c *cobra.Command, run *histories.Run, v *checker.Verdict) error {
-	text, err := json.MarshalIndent(v, "", "  ")
+	text, err := verdictJSON(o.Verdict)
 	if err == nil {
-		err = run.WriteFile("verdict.json", append(text, '\n'))
+		err = run.WriteFile(histories.VerdictFile, text)
 	}
 	if err != nil {
 		return &exitError{exitFailed, err}
 	}
-	return announce(c, run, v, f.json)
+	return announce(c, run, o.Verdict, f.json)
+}
+
+// plan is what the flags say is to be simulated.
+func (f *simFlags) plan() (toys.Trial, error) {
+	t := f.trial
+	t.Warmup, t.Trace = 6*time.Second, true
+	if f.trouble == "none" {
+		return t, nil
+	}
+	families, err := familiesNamed([]string{f.trouble})
+	if err != nil {
+		return t, err
+	}
+	t.Schedule = func(k *toys.Cluster) []sim.Fault { return families[0].Schedule(k, t.Warmup, t.Warmup+t.Load) }
+	if t.System == "push" {
+		t.Off = append(t.Off, families[0].Off...)
+	}
+	return t, nil
 }
 
 // record writes the folder of a run.
@@ -162,18 +168,12 @@ func (f *simFlags) record(c *cobra.Command, t toys.Trial, o *toys.Outcome) (run 
 	if err != nil {
 		return nil, err
 	}
-	w, err := histories.NewWriter(file, histories.JSONL)
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	for i := range o.Events {
-		if err := w.Write(&o.Events[i]); err != nil {
-			return nil, errors.Join(err, file.Close())
-		}
+	if err := errors.Join(writeEvents(file, o.Events), file.Close()); err != nil {
+		return nil, err
 	}
 	var faults strings.Builder
 	for i := range o.Faults {
 		faults.WriteString(o.Faults[i].String() + "\n")
 	}
-	return run, errors.Join(w.Close(), file.Close(), run.WriteFile("faults.txt", []byte(faults.String())))
+	return run, run.WriteFile("faults.txt", []byte(faults.String()))
 }

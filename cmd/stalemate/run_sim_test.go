@@ -48,6 +48,44 @@ func TestRunSimSameSeedSameHistory(t *testing.T) {
 	}
 }
 
+// A run that is checked again gets the verdict that it got at first, causes and
+// all, as long as it can be simulated again.
+func TestASimulatedRunKeepsItsVerdict(t *testing.T) {
+	for _, args := range [][]string{
+		{"push", "--trouble", "lost-push", "--guards-on", "resend-on-failover"},
+		{"kraft", "--trouble", "cut-off-leader", "--workload", "data"},
+	} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			dir := t.TempDir()
+			runLine(t, append([]string{"run", "--store", dir}, args...)...)
+			run := filepath.Join(dir, "latest")
+			read := func(name string) string {
+				t.Helper()
+				text, err := os.ReadFile(filepath.Join(run, name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return string(text)
+			}
+			first := read("verdict.json")
+			if !strings.Contains(first, `"cause"`) {
+				t.Fatal("the run shows nothing that has a cause")
+			}
+			runLine(t, "check", run)
+			if again := read("verdict.json"); again != first {
+				t.Errorf("checked again the verdict is\n%s\nand was\n%s", again, first)
+			}
+			other := strings.Replace(read("run.json"), `"seed": 1`, `"seed": 2`, 1)
+			if err := os.WriteFile(filepath.Join(run, "run.json"), []byte(other), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if out, _ := runLine(t, "check", run); !strings.Contains(out, "the causes of anomalies are unknown") {
+				t.Errorf("a run that cannot be repeated is judged without a warning:\n%s", out)
+			}
+		})
+	}
+}
+
 func TestSimulatedCommandsRefuse(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -92,13 +92,19 @@ func (t Trial) Run(ctx context.Context) (*Outcome, error) {
 	if o.Verdict, err = judge(ctx, o.Events, t.Options()); err != nil {
 		return nil, fmt.Errorf("%s, seed %d: %w", t.System, t.Seed, err)
 	}
+	t.Explain(o.Verdict, o)
+	return o, nil
+}
+
+// Explain sets the causes of the anomalies of a verdict on the history of an
+// outcome.
+func (t *Trial) Explain(v *checker.Verdict, o *Outcome) {
 	switch {
 	case t.Workload == Data:
-		ExplainData(o.Verdict, o.Truth)
+		ExplainData(v, o.Truth)
 	case t.Trace:
-		Explain(t.System, o.Verdict, o.Trace, o.Truth)
+		Explain(t.System, v, o.Trace, o.Truth)
 	}
-	return o, nil
 }
 
 // Options is what the trial's history is held against.
