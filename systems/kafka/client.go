@@ -34,20 +34,19 @@ func (c *Cluster) Client(id node.ID, new node.New, seed uint64) (*tcp.Node, erro
 	return tcp.Start(tcp.Config{
 		Self: id, Protocol: wire.Real(wire.Cluster{Addresses: addresses}), Peers: addresses, Seed: seed,
 		New: func(e node.Env) node.Machine {
-			return new(&env{e, &c.options, topicID, map[protocol.Partition]int64{}})
+			return new(&env{e, &c.options, topicID})
 		},
 	})
 }
 
 // env is the world of a client of real Kafka, which knows neither an election of a
 // chosen leader nor a fetch of the latest value. The chosen leader is made the
-// preferred one first, and the latest value sought from the last that was seen. What
+// preferred one first, and where the latest value is asked before it is fetched. What
 // toy brokers tell of themselves beside an answer is asked for on its own.
 type env struct {
 	node.Env
 	options *Options
 	topicID [16]byte
-	latest  map[protocol.Partition]int64 // offset of the last value that was seen
 }
 
 // Call sends a request; see node.Env.
@@ -69,7 +68,7 @@ func (e *env) Call(to node.ID, request node.Message, timeout time.Duration, done
 		}
 	case *protocol.FetchRequest:
 		if r.Offset == protocol.LatestOffset {
-			e.fetch(to, *r, e.latest[r.Partition], fetches, timeout, done)
+			e.fetch(to, *r, timeout, done)
 			return
 		}
 	}
@@ -87,39 +86,35 @@ func (e *env) elect(to node.ID, r *protocol.ElectLeadersRequest, timeout time.Du
 	})
 }
 
-// fetch asks for what follows an offset until the answer ends at the high
-// watermark. A leader whose log is shorter than what was seen elsewhere, as a
-// deposed one's, tells where it ends.
-func (e *env) fetch(to node.ID, r protocol.FetchRequest, from int64, tries int, timeout time.Duration, done func(node.Message, error)) {
-	r.Offset = from
-	e.Env.Call(to, &r, timeout, func(m node.Message, err error) {
-		a, _ := m.(*protocol.FetchResponse)
-		last := int64(-1)
-		if err == nil {
-			last = a.HighWatermark - 1
+// fetch reads the last value below the high watermark: it asks where that is first,
+// which a leader that does not know it yet refuses to say (KIP-207), and fetches from
+// there.
+func (e *env) fetch(to node.ID, r protocol.FetchRequest, timeout time.Duration, done func(node.Message, error)) {
+	e.Env.Call(to, &wire.LatestRequest{Partition: r.Partition, LeaderEpoch: r.LeaderEpoch}, timeout, func(m node.Message, err error) {
+		a, _ := m.(*wire.LatestResponse)
+		if err != nil || a.Error != protocol.None {
+			if err == nil {
+				m = &protocol.FetchResponse{Error: a.Error}
+			}
+			done(m, err)
+			return
 		}
-		switch {
-		case err != nil:
+		r.Offset = max(0, a.Offset-1)
+		e.Env.Call(to, &r, timeout, func(m node.Message, err error) {
+			a, _ := m.(*protocol.FetchResponse)
+			if err == nil && a.Error == protocol.None && !endsAtHighWatermark(&r, a) {
+				m, err = nil, errNotLatest
+			}
 			done(m, err)
-		case a.Error == protocol.OffsetOutOfRange && from > 0 && tries > 1:
-			e.fetch(to, r, 0, tries-1, timeout, done)
-		case a.Error != protocol.None || last < 0:
-			done(m, err)
-		case from+int64(len(a.Values))-1 == last:
-			e.latest[r.Partition] = last
-			done(m, err)
-		case tries == 1:
-			done(nil, errNotLatest)
-		default: // past the high watermark, or cut at the answer's largest size
-			e.fetch(to, r, last, tries-1, timeout, done)
-		}
+		})
 	})
 }
 
-// fetches is after how many answers the latest value is given up.
-const fetches = 5
+func endsAtHighWatermark(r *protocol.FetchRequest, a *protocol.FetchResponse) bool {
+	return r.Offset+int64(len(a.Values)) == a.HighWatermark && (len(a.Values) > 0 || a.HighWatermark == 0)
+}
 
-var errNotLatest = errors.New("no answer ended at the high watermark")
+var errNotLatest = errors.New("the answer does not end at the high watermark")
 
 // replicasFrom lists replicas that begin with a broker.
 func (o *Options) replicasFrom(first int32) []int32 {

@@ -15,13 +15,15 @@ type answering struct {
 	node.Env
 	t       *testing.T
 	answers []any
+	last    node.Message
 }
 
-func (a *answering) Call(_ node.ID, _ node.Message, _ time.Duration, done func(node.Message, error)) {
+func (a *answering) Call(_ node.ID, m node.Message, _ time.Duration, done func(node.Message, error)) {
 	if len(a.answers) == 0 {
 		a.t.Fatal("asked once too often")
 	}
 	next := a.answers[0]
+	a.last = m
 	a.answers = a.answers[1:]
 	if err, ok := next.(error); ok {
 		done(nil, err)
@@ -77,6 +79,52 @@ func TestProbes(t *testing.T) {
 			})
 			if called != 1 || len(world.answers) > 0 {
 				t.Errorf("called back %d times, %d answers unused", called, len(world.answers))
+			}
+		})
+	}
+}
+
+func TestTheLatestValue(t *testing.T) {
+	at := func(offset int64) *wire.LatestResponse { return &wire.LatestResponse{Offset: offset} }
+	values := func(highWatermark int64, values ...int64) *protocol.FetchResponse {
+		return &protocol.FetchResponse{Values: values, HighWatermark: highWatermark}
+	}
+	lost := errors.New("lost")
+	for _, tt := range []struct {
+		name    string
+		answers []any
+		from    int64 // where the fetch begins
+		want    int
+		err     error
+		code    protocol.Code
+	}{
+		{"it stands before the high watermark", []any{at(8), values(8, 70)}, 7, 1, nil, ""},
+		{"or is one that came meanwhile", []any{at(8), values(10, 70, 80, 90)}, 7, 3, nil, ""},
+		{"an empty partition has none", []any{at(0), values(0)}, 0, 0, nil, ""},
+		{"a leader that does not know where that is tells nothing", []any{&wire.LatestResponse{Error: protocol.OffsetNotAvailable}}, 0, 0, nil, protocol.OffsetNotAvailable},
+		{"nor does one that fell meanwhile", []any{at(8), &protocol.FetchResponse{Error: protocol.FencedLeaderEpoch}}, 7, 0, nil, protocol.FencedLeaderEpoch},
+		{"an answer that ends elsewhere is none", []any{at(8), values(7)}, 7, 0, errNotLatest, ""},
+		{"who is gone says nothing", []any{lost}, 0, 0, lost, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			world := &answering{t: t, answers: tt.answers}
+			e := &env{Env: world, options: &Options{Mode: ZooKeeper}}
+			e.Call("b1", &protocol.FetchRequest{Offset: protocol.LatestOffset}, time.Second, func(m node.Message, err error) {
+				if !errors.Is(err, tt.err) {
+					t.Fatalf("error is %v, want %v", err, tt.err)
+				}
+				if err != nil {
+					return
+				}
+				if a := m.(*protocol.FetchResponse); a.Error != tt.code || len(a.Values) != tt.want {
+					t.Errorf("answered %+v", a)
+				}
+			})
+			if f, ok := world.last.(*protocol.FetchRequest); ok && f.Offset != tt.from {
+				t.Errorf("fetched from %d, want %d", f.Offset, tt.from)
+			}
+			if len(world.answers) > 0 {
+				t.Errorf("%d answers unused", len(world.answers))
 			}
 		})
 	}

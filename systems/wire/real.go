@@ -13,6 +13,7 @@ func Real(c Cluster) *Protocol { return newProtocol(c, clientVersions, realExcha
 var realExchanges = []exchange{
 	role.at(keyFetch, 16), // the first that tells the leader with an error (KIP-951)
 	applied.at(keyApiVersions, 3),
+	latest.at(keyListOffsets, 7),
 }
 
 // RoleRequest asks a broker whom it takes for a partition's leader where it serves
@@ -68,5 +69,35 @@ var applied = translation[AppliedRequest, AppliedResponse, *kmsg.ApiVersionsRequ
 	},
 	outcome: func(_ *Cluster, _ *AppliedRequest, r *kmsg.ApiVersionsResponse) (*AppliedResponse, error) {
 		return &AppliedResponse{r.FinalizedFeaturesEpoch}, nil
+	},
+}
+
+// LatestRequest asks the leader of a partition where its high watermark is.
+type LatestRequest struct {
+	Partition   protocol.Partition
+	LeaderEpoch int32 // that the client believes in
+}
+
+// LatestResponse is the high watermark.
+type LatestResponse struct {
+	Error  protocol.Code
+	Offset int64
+}
+
+var latest = translation[LatestRequest, LatestResponse, *kmsg.ListOffsetsRequest, *kmsg.ListOffsetsResponse]{
+	request: func(_ *Cluster, m *LatestRequest, q *kmsg.ListOffsetsRequest) error {
+		p := kmsg.NewListOffsetsRequestTopicPartition()
+		p.Partition, p.CurrentLeaderEpoch, p.Timestamp = m.Partition.Index, m.LeaderEpoch, latestOffset
+		t := kmsg.NewListOffsetsRequestTopic()
+		t.Topic, t.Partitions = m.Partition.Topic, append(t.Partitions, p)
+		q.ReplicaID, q.Topics = -1, append(q.Topics, t)
+		return nil
+	},
+	outcome: func(_ *Cluster, _ *LatestRequest, r *kmsg.ListOffsetsResponse) (*LatestResponse, error) {
+		if len(r.Topics) != 1 || len(r.Topics[0].Partitions) != 1 {
+			return nil, errOnePartition
+		}
+		p := &r.Topics[0].Partitions[0]
+		return &LatestResponse{codeOf(p.ErrorCode), p.Offset}, nil
 	},
 }

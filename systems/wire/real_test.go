@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stalemate-io/stalemate/systems/node"
 	"github.com/stalemate-io/stalemate/systems/protocol"
 	"github.com/stalemate-io/stalemate/systems/tcp"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -67,5 +68,33 @@ func TestTheOffsetThatABrokerHasApplied(t *testing.T) {
 	got, err := real.ParseResponse(&AppliedRequest{}, answer[4:])
 	if a, ok := got.(*AppliedResponse); err != nil || !ok || a.Offset != 42 {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestTheHighWatermarkOfALeader(t *testing.T) {
+	real, toy := Real(testCluster), Kraft(testCluster)
+	request := &LatestRequest{Partition: protocol.Partition{Topic: "t", Index: 3}, LeaderEpoch: 5}
+	frame, err := real.AppendRequest(nil, 1, "x1", request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, err := toy.ParseRequest(frame[4:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	several := asked.Message.(*Several)
+	if f := several.Requests[0].(*protocol.FetchRequest); f.Partition != request.Partition || f.LeaderEpoch != 5 {
+		t.Errorf("asked for %+v", f)
+	}
+	for _, want := range []LatestResponse{{Offset: 42}, {Error: protocol.FencedLeaderEpoch, Offset: -1}} {
+		answers := &SeveralAnswers{Answers: []node.Message{&protocol.FetchResponse{Error: want.Error, HighWatermark: want.Offset}}}
+		answer, err := toy.AppendResponse(nil, asked, answers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := real.ParseResponse(request, answer[4:])
+		if a, ok := got.(*LatestResponse); err != nil || !ok || *a != want {
+			t.Errorf("%+v, %v, want %+v", got, err, want)
+		}
 	}
 }
