@@ -66,6 +66,7 @@ images:
 test-docker: build
 	STALEMATE_DOCKER=1 $(GO) test -count 1 -timeout 10m ./systems/docker
 	STALEMATE_DOCKER=1 $(GO) test -count 1 -timeout 10m -run Contained ./systems/zookeeper
+	STALEMATE_DOCKER=1 $(GO) test -count 1 -timeout 10m -run InContainers ./cmd/stalemate ./scenarios
 
 # The jars of real Kafka, in both generations.
 kafka:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/stalemate-io/stalemate/systems/docker"
 	"github.com/stalemate-io/stalemate/systems/processes"
 	"github.com/stalemate-io/stalemate/systems/zookeeper"
 )
@@ -74,6 +76,32 @@ func TestBothWorldsAgree(t *testing.T) {
 	if _, err := zookeeper.Find(t.Context(), "", ""); err != nil {
 		t.Skip("no ZooKeeper for push: ", err)
 	}
+	holdAgainstSimulator(t, false)
+}
+
+func TestBothWorldsAgreeInContainers(t *testing.T) {
+	if os.Getenv("STALEMATE_DOCKER") == "" {
+		t.Skip("STALEMATE_DOCKER is not set: see make test-docker")
+	}
+	engine, err := docker.Connect(t.Context())
+	if err != nil {
+		t.Skip(err)
+	}
+	if err := engine.Close(); err != nil {
+		t.Error(err)
+	}
+	if os.Getenv(docker.ProgramVariable) == "" {
+		program, err := filepath.Abs("../bin/stalemate")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv(docker.ProgramVariable, program)
+	}
+	holdAgainstSimulator(t, true)
+}
+
+// holdAgainstSimulator plays scenarios for real and in the simulator.
+func holdAgainstSimulator(t *testing.T, containers bool) {
 	played := map[string]func() (*Scenario, error){
 		"a short scenario": func() (*Scenario, error) { return Parse("short", short) },
 	}
@@ -92,7 +120,7 @@ func TestBothWorldsAgree(t *testing.T) {
 			if err := s.Play(t.Context(), &simulated); err != nil {
 				t.Fatal(err)
 			}
-			l := Local{Dir: t.TempDir()}
+			l := Local{Dir: t.TempDir(), Containers: containers}
 			if err := l.PlayFor(t.Context(), s, &real); err != nil {
 				t.Errorf("%v\n%s", err, real.String())
 			}
@@ -103,7 +131,7 @@ func TestBothWorldsAgree(t *testing.T) {
 				}
 			}
 			if d := cmp.Diff(want, got); d != "" {
-				t.Errorf("processes tell something else (-simulated +real):\n%s\n%s", d, real.String())
+				t.Errorf("the real thing tells something else (-simulated +real):\n%s\n%s", d, real.String())
 			}
 		})
 	}

@@ -23,11 +23,12 @@ import (
 // localSession is the session timeout, that of the simulator's clusters.
 const localSession = 6 * time.Second
 
-// Local has scenarios played by processes of this machine, push on a real
-// ZooKeeper ensemble. Each cluster keeps what it has in a folder of its own below
-// Dir.
+// Local has scenarios played by processes of this machine, or in containers of its
+// Docker engine, push on a real ZooKeeper ensemble. Each cluster keeps what it has
+// in a folder of its own below Dir.
 type Local struct {
-	Dir string
+	Dir        string
+	Containers bool
 	// Started, if not nil, is told of each cluster while it runs.
 	Started func(*live.System)
 }
@@ -40,10 +41,14 @@ func (l *Local) start(ctx context.Context, number int, a *Act) (s *real, err err
 			err = errors.Join(err, s.close())
 		}
 	}()
-	s.system, err = live.Start(ctx, processes.Settings{
-		System: a.System, Controllers: controllerCount, Brokers: brokerCount, Partitions: partitionCount,
-		SessionTimeout: localSession, Off: a.Off, On: a.On,
-	}, filepath.Join(l.Dir, strconv.Itoa(number)+"-"+a.System))
+	s.system, err = live.Start(ctx, live.Options{
+		Settings: processes.Settings{
+			System: a.System, Controllers: controllerCount, Brokers: brokerCount, Partitions: partitionCount,
+			SessionTimeout: localSession, Off: a.Off, On: a.On,
+		},
+		Dir:        filepath.Join(l.Dir, strconv.Itoa(number)+"-"+a.System),
+		Containers: l.Containers, Proxied: true,
+	})
 	if err != nil {
 		return s, err
 	}
@@ -57,7 +62,7 @@ func (l *Local) start(ctx context.Context, number int, a *Act) (s *real, err err
 	return s, err
 }
 
-// real is a cluster of processes.
+// real is a cluster of processes or containers.
 type real struct {
 	ctx      context.Context
 	system   *live.System

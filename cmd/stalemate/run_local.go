@@ -118,11 +118,9 @@ func (l *localRun) drive(ctx context.Context) (err error) {
 		with = ", and ZooKeeper for their state"
 	}
 	l.report.say("starting %d controllers and %d brokers%s", s.Controllers, s.Brokers, with)
-	start := live.Start
-	if l.flags.on == "docker" {
-		start = live.StartContained
-	}
-	cluster, err := start(ctx, s, l.run.Path(live.NodesDir))
+	cluster, err := live.Start(ctx, live.Options{
+		Settings: s, Dir: l.run.Path(live.NodesDir), Containers: l.flags.on == "docker", Image: l.flags.image,
+	})
 	if err != nil {
 		return err
 	}

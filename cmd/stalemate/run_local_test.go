@@ -2,12 +2,14 @@ package main
 
 import (
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stalemate-io/stalemate/checker"
 	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/systems/docker"
 	"github.com/stalemate-io/stalemate/systems/processes"
 )
 
@@ -19,17 +21,47 @@ func TestToysRunAsProcesses(t *testing.T) {
 			} else if testing.Short() {
 				t.Skip("starts real processes; left out with -short")
 			}
-			runAsProcesses(t, system)
+			t.Setenv(runAsCommand, "1") // for the nodes, which run this program
+			runForReal(t, system, "local")
 		})
 	}
 }
 
-func runAsProcesses(t *testing.T, system string) {
-	t.Setenv(runAsCommand, "1") // for the nodes, which run this program
+func TestToysRunInContainers(t *testing.T) {
+	needDocker(t)
+	for _, system := range processes.Systems() {
+		t.Run(system, func(t *testing.T) { runForReal(t, system, "docker") })
+	}
+}
+
+// needDocker skips a test where no Docker engine is to be used. Containers run the
+// program that make build makes.
+func needDocker(t *testing.T) {
+	t.Helper()
+	if os.Getenv("STALEMATE_DOCKER") == "" {
+		t.Skip("STALEMATE_DOCKER is not set: see make test-docker")
+	}
+	engine, err := docker.Connect(t.Context())
+	if err != nil {
+		t.Skip(err)
+	}
+	if err := engine.Close(); err != nil {
+		t.Error(err)
+	}
+	if os.Getenv(docker.ProgramVariable) == "" {
+		program, err := filepath.Abs("../../bin/stalemate")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv(docker.ProgramVariable, program)
+	}
+}
+
+func runForReal(t *testing.T, system, on string) {
 	store := t.TempDir()
 	c := newRun()
 	c.SilenceUsage, c.SilenceErrors = true, true
-	c.SetArgs([]string{system, "--on=local", "--store", store, "--brokers=3", "--partitions=4", "--clients=9",
+	c.SetArgs([]string{system, "--on=" + on, "--store", store, "--brokers=3", "--partitions=4", "--clients=9",
 		"--faults=kill-leader", "--fault-for=1s", "--time=3s", "--settle=2s", "--seed=3"})
 	c.SetOut(io.Discard)
 	c.SetErr(io.Discard)
@@ -40,7 +72,7 @@ func runAsProcesses(t *testing.T, system string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run.Info.Outcome != histories.Finished || run.Info.Deployment != "local" || run.Info.Model != "leadership" {
+	if run.Info.Outcome != histories.Finished || run.Info.Deployment != on || run.Info.Model != "leadership" {
 		t.Errorf("run.json: %+v", run.Info)
 	}
 	// What the folder says by itself is what the run was judged by.

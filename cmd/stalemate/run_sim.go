@@ -26,6 +26,7 @@ type simFlags struct {
 	json    bool
 
 	nodes string // of a cluster that runs already
+	image string // of ZooKeeper's servers
 
 	// Of processes only.
 	faults               string
@@ -58,8 +59,11 @@ committed is merged into the history afterwards.`,
 // bind makes the flags, with their defaults, set the settings.
 func (f *simFlags) bind(fs *pflag.FlagSet) {
 	t := &f.trial
-	fs.StringVar(&f.on, "on", "sim", "where to run: sim, local for processes of this machine, docker (kraft only), or connect for a cluster that runs already")
+	fs.StringVar(&f.on, "on", "sim", "where to run: sim, local for processes of this machine, docker, or connect for a cluster that runs already")
 	fs.StringVar(&f.nodes, "nodes", "", "with --on connect, where each node is reached: c1=host:9001,b1=host:9092,…")
+	if t.System == "push" {
+		zookeeperImage(fs, &f.image)
+	}
 	fs.StringVar(&t.Workload, "workload", toys.Leadership, "what clients do: leadership (move leaders, ask who leads), or data (produce, fetch; in the simulator)")
 	fs.StringVar(&f.trouble, "trouble", "storm", "what happens to a simulated cluster: none, "+familyNames())
 	fs.StringVar(&f.faults, "faults", "kill,pause,cut", "what happens to processes, with commas: none, "+strings.Join(nemesis.Names(), ", ")+
@@ -80,14 +84,14 @@ func (f *simFlags) bind(fs *pflag.FlagSet) {
 }
 
 func (f *simFlags) run(c *cobra.Command) error {
+	if f.image != "" && f.on != "docker" {
+		return errors.New("--zookeeper-image goes with --on docker")
+	}
 	switch f.on {
 	case "sim":
 	case "local", "docker":
 		if f.trial.Workload != toys.Leadership {
 			return fmt.Errorf("--workload %s --on %s: expected leadership; other workloads run in the simulator", f.trial.Workload, f.on)
-		}
-		if f.on == "docker" && f.trial.System != "kraft" {
-			return fmt.Errorf("%s --on docker: expected kraft or zookeeper; %s runs --on local", f.trial.System, f.trial.System)
 		}
 		return f.runLocal(c)
 	case "connect":

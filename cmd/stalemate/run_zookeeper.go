@@ -88,7 +88,7 @@ func newRunZooKeeper() *cobra.Command {
 // bind makes the flags, with their defaults, set the settings.
 func (s *zookeeperSettings) bind(f *pflag.FlagSet) {
 	f.StringVar(&s.on, "on", "local", "where the ensemble runs: local (processes of this machine), docker or connect")
-	f.StringVar(&s.image, "zookeeper-image", "", "image of the servers (with --on docker; default: what make images built, else "+zookeeper.OfficialImage+")")
+	zookeeperImage(f, &s.image)
 	f.StringSliceVar(&s.addr, "addr", nil, "client addresses of the servers, host:port,… (with --on connect)")
 	f.IntVar(&s.servers, "servers", zookeeper.DefaultServers, "servers of a local ensemble: 1, 3 or 5")
 	f.DurationVar(&s.tickTime, "tick-time", zookeeper.DefaultTickTime, "ZooKeeper's tickTime")
@@ -109,6 +109,11 @@ func (s *zookeeperSettings) bind(f *pflag.FlagSet) {
 	f.StringVar(&s.name, "name", "zookeeper", "the run's name, a folder in the store")
 	f.DurationVar(&s.timeout, "timeout", 0, "time limit of the check that follows the run (default: the checker's)")
 	f.BoolVar(&s.json, "json", false, "print the verdict as JSON")
+}
+
+// zookeeperImage makes the flag that names the image of the servers.
+func zookeeperImage(f *pflag.FlagSet, to *string) {
+	f.StringVar(to, "zookeeper-image", "", "image of ZooKeeper's servers (with --on docker; default: what make images built, else "+zookeeper.OfficialImage+")")
 }
 
 // patience is how long the servers bear with each other's silence.

@@ -25,7 +25,8 @@ goes down, each node has a lane.
   !            a fault      >  a client's request      ?  a client's question
 
 With --on local the same happens to processes of this machine, push on a real
-ZooKeeper ensemble, in real time: a minute or so.
+ZooKeeper ensemble, in real time: a minute or so. With --on docker nodes and servers
+are containers.
 
 It exits with 0 if the scenario shows what it says, else with 3.`,
 		Args:      cobra.ExactArgs(1),
@@ -38,10 +39,10 @@ It exits with 0 if the scenario shows what it says, else with 3.`,
 			switch on {
 			case "sim":
 				err = s.Play(cmd.Context(), cmd.OutOrStdout())
-			case "local":
-				err = playLocal(cmd, s)
+			case "local", "docker":
+				err = playReal(cmd, s, on == "docker")
 			default:
-				return &exitError{exitUsage, fmt.Errorf("--on %s: expected sim or local", on)}
+				return &exitError{exitUsage, fmt.Errorf("--on %s: expected sim, local or docker", on)}
 			}
 			if err != nil {
 				return &exitError{exitFailed, err}
@@ -49,7 +50,7 @@ It exits with 0 if the scenario shows what it says, else with 3.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&on, "on", "sim", "where to play it: sim, or local for processes of this machine")
+	c.Flags().StringVar(&on, "on", "sim", "where to play it: sim, local for processes of this machine, or docker for containers")
 	c.AddCommand(&cobra.Command{
 		Use:   "list",
 		Short: "List the scenarios",
@@ -68,9 +69,9 @@ It exits with 0 if the scenario shows what it says, else with 3.`,
 	return c
 }
 
-// playLocal plays a scenario with processes. What they leave is kept where the
-// scenario did not show what it says.
-func playLocal(c *cobra.Command, s *scenarios.Scenario) error {
+// playReal plays a scenario with processes or containers. What they leave is kept
+// where the scenario did not show what it says.
+func playReal(c *cobra.Command, s *scenarios.Scenario, containers bool) error {
 	report := newProgress(c.ErrOrStderr())
 	guard := newGuard(report)
 	defer guard.release()
@@ -78,7 +79,7 @@ func playLocal(c *cobra.Command, s *scenarios.Scenario) error {
 	if err != nil {
 		return err
 	}
-	l := scenarios.Local{Dir: dir, Started: func(system *live.System) {
+	l := scenarios.Local{Dir: dir, Containers: containers, Started: func(system *live.System) {
 		guard.holds(system)
 		report.say("%s is up", system.Options().System)
 	}}

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/systems/processes"
 	"github.com/stalemate-io/stalemate/systems/sim"
 )
 
 func TestFaultsThatABreakerRefuses(t *testing.T) {
-	b := NewBreaker(&System{}, func(e histories.Event) { t.Errorf("noted %v", e) }, 0)
+	b := NewBreaker(&System{Cluster: &processes.Cluster{}}, func(e histories.Event) { t.Errorf("noted %v", e) }, 0)
 	for _, test := range []struct{ rule, fault, want string }{
 		{"a clock is the simulator's", "at 0s for 1s clock-drift -80% c1", ErrOnlySimulated.Error()},
 		{"so is a moment between two effects", "at 0s for 1s kill-node c1 effect 3", ErrOnlySimulated.Error()},

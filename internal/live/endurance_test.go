@@ -63,11 +63,10 @@ func endure(t *testing.T, system string, length time.Duration) {
 	})
 	must(t, err)
 	s := processes.Settings{System: system, Controllers: 3, Brokers: 5, Partitions: 12, SessionTimeout: 3 * time.Second}
-	cluster, err := Start(t.Context(), s, run.Path(NodesDir))
+	cluster, err := Start(t.Context(), Options{Settings: s, Dir: run.Path(NodesDir)})
 	must(t, err)
 	defer func() { must(t, cluster.Close()) }()
-	faults, err := nemesis.Parse(strings.Join(nemesis.Names(), ","), nemesis.Settings{})
-	must(t, err)
+	faults := slices.DeleteFunc(nemesis.All(nemesis.Settings{}), func(f nemesis.Fault) bool { return f.Available(cluster) != nil })
 	windows, err := nemesis.Schedule{Total: length, Every: faultEach, For: faultLasts, Healthy: faultApart}.Windows(faults, workloads.Rand(1, "fault times"))
 	must(t, err)
 	saw, err := CreateClients(run)

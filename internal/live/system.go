@@ -3,8 +3,10 @@ package live
 import (
 	"context"
 	"errors"
+	"io"
 	"time"
 
+	"github.com/stalemate-io/stalemate/systems/docker"
 	"github.com/stalemate-io/stalemate/systems/node"
 	"github.com/stalemate-io/stalemate/systems/processes"
 	"github.com/stalemate-io/stalemate/systems/push"
@@ -13,47 +15,79 @@ import (
 	"github.com/stalemate-io/stalemate/workloads/leadership"
 )
 
-// System is a toy system that runs as processes, with the ZooKeeper ensemble that
-// holds its state where it has one.
+// System is a toy system that runs as processes or in containers, with the ZooKeeper
+// ensemble that holds its state where it has one.
 type System struct {
 	*processes.Cluster
-	store *zookeeper.Ensemble // nil for kraft
+	store io.Closer     // nil for kraft
+	space *docker.Space // nil for processes
 }
 
-// Start starts a system of which nothing is left running where that fails. It
-// keeps what it has in dir: each node's folder, and the ensemble's, called store.
-func Start(ctx context.Context, settings processes.Settings, dir string) (s *System, err error) {
+// Options say what system to start, and where.
+type Options struct {
+	processes.Settings
+	// Dir is the folder of what the system keeps: each node's folder, and the
+	// ensemble's, called store.
+	Dir string
+	// Containers makes each node, and each server of the ensemble, a container of
+	// the Docker engine that the environment names. Image is the servers', as in
+	// zookeeper.LaunchIn.
+	Containers bool
+	Image      string
+	// Proxied is processes.Options.Proxied.
+	Proxied bool
+}
+
+// Start starts a system of which nothing is left running where that fails.
+func Start(ctx context.Context, o Options) (s *System, err error) {
 	s = &System{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	o := processes.Options{Settings: settings.WithDefaults(), Dir: dir}
-	if settings.System == "push" {
-		s.store, err = zookeeper.Launch(ctx, zookeeper.Options{
-			Dir: storeIn(dir), TickTime: tickFor(o.SessionTimeout), SyncLimit: storeSyncLimit,
-		})
-		if err != nil {
+	launch := processes.Options{Settings: o.WithDefaults(), Dir: o.Dir, Proxied: o.Proxied}
+	if o.Containers {
+		if s.space, err = docker.OpenSpace(ctx); err != nil {
 			return s, err
 		}
-		o.Store = map[string]string{}
-		for _, name := range s.store.Nodes() {
-			o.Store[name] = s.store.ClientAddr(name)
+		launch.Space = s.space
+	}
+	if o.System == "push" {
+		if launch.Store, err = s.startStore(ctx, o, launch.SessionTimeout); err != nil {
+			return s, err
 		}
 	}
-	s.Cluster, err = processes.Launch(ctx, o)
+	s.Cluster, err = processes.Launch(ctx, launch)
 	return s, err
 }
 
-// StartContained starts a system whose nodes are containers, as Start does. It has
-// to be one that needs no ensemble.
-func StartContained(ctx context.Context, settings processes.Settings, dir string) (*System, error) {
-	c, err := processes.Launch(ctx, processes.Options{Settings: settings.WithDefaults(), Dir: dir, Containers: true})
+// startStore starts the ensemble and gives the addresses at which nodes, or proxies
+// for them, reach its servers.
+func (s *System) startStore(ctx context.Context, o Options, session time.Duration) (map[string]string, error) {
+	options := zookeeper.Options{Dir: storeIn(o.Dir), TickTime: tickFor(session), SyncLimit: storeSyncLimit}
+	if s.space != nil {
+		e, err := zookeeper.LaunchIn(ctx, s.space, options, o.Image)
+		if err != nil {
+			return nil, err
+		}
+		s.store = e
+		return addresses(e.Nodes(), e.Inside), nil
+	}
+	e, err := zookeeper.Launch(ctx, options)
 	if err != nil {
 		return nil, err
 	}
-	return &System{Cluster: c}, nil
+	s.store = e
+	return addresses(e.Nodes(), e.ClientAddr), nil
+}
+
+func addresses(names []string, of func(string) string) map[string]string {
+	all := map[string]string{}
+	for _, name := range names {
+		all[name] = of(name)
+	}
+	return all
 }
 
 // storeSyncLimit lets the store's own servers bear with each other for longer than
@@ -65,9 +99,6 @@ const storeSyncLimit = 20
 func tickFor(session time.Duration) time.Duration {
 	return max(100*time.Millisecond, (session / 12).Truncate(time.Millisecond))
 }
-
-// Store is the ensemble that holds the system's state, nil where it has none.
-func (s *System) Store() *zookeeper.Ensemble { return s.store }
 
 // Active is the controller that was elected last, by the traces of all: one that
 // was deposed and has not noticed is not meant.
@@ -121,7 +152,7 @@ func FromPush(changes []push.Change, start time.Duration) []leadership.Change {
 	return truth
 }
 
-// Close kills every node and ends the store.
+// Close kills every node, ends the store and removes the containers.
 func (s *System) Close() error {
 	var err error
 	if s.Cluster != nil {
@@ -129,6 +160,9 @@ func (s *System) Close() error {
 	}
 	if s.store != nil {
 		err = errors.Join(err, s.store.Close())
+	}
+	if s.space != nil {
+		err = errors.Join(err, s.space.Close())
 	}
 	return err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -15,6 +17,9 @@ type Engine struct {
 	api     *client.Client
 	version string
 	arch    string
+	// user is who containers run as that write into folders of this machine, so
+	// that what they leave is this user's.
+	user string
 }
 
 const (
@@ -67,7 +72,16 @@ func ask(ctx context.Context, api *client.Client) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("it is too old, or no Docker engine: expected API %s or newer, it has %q: %w", client.MinAPIVersion, ping.APIVersion, err)
 	}
-	return &Engine{api: api, version: v.Version, arch: v.Arch}, nil
+	info, err := api.Info(ctx, client.InfoOptions{})
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{api: api, version: v.Version, arch: v.Arch}
+	// The root of a rootless engine's containers is the user who runs it.
+	if uid := os.Getuid(); uid > 0 && !slices.Contains(info.Info.SecurityOptions, "name=rootless") {
+		e.user = fmt.Sprintf("%d:%d", uid, os.Getgid())
+	}
+	return e, nil
 }
 
 // Version is the engine's version.

@@ -139,7 +139,7 @@ func TestANodeThatEndsByItselfSaysHow(t *testing.T) {
 	if err := m.Died(); err == nil || !strings.Contains(err.Error(), "exit status 254") {
 		t.Errorf("died: %v: want the exit status", err)
 	}
-	if err := m.Collect(t.Context()); err != nil {
+	if err := m.Close(); err != nil {
 		t.Error(err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/moby/moby/api/pkg/stdcopy"
 	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/mount"
 	"github.com/moby/moby/client"
 
 	"github.com/stalemate-io/stalemate/systems/local"
@@ -31,9 +32,15 @@ type Command struct {
 	Env []string
 	// Files are put into the container before it first starts.
 	Files []File
-	// Log is the file that Collect writes what was printed to.
+	// Folder, if not empty, is a folder of this machine that is the container's
+	// DataDir. What runs there is then this user, not root.
+	Folder string
+	// Log is the file that Close writes what was printed to.
 	Log string
 }
+
+// DataDir is where a container finds the folder of its command.
+const DataDir = "/data"
 
 // Member is one node of a cluster: a container in the network namespace of its
 // host. Killed, it keeps its files. Its methods may be called from any goroutine.
@@ -45,6 +52,9 @@ type Member struct {
 	mu     sync.Mutex
 	exit   *exit // of the last start that nobody ended; nil where there is none
 	paused bool
+
+	once   sync.Once
+	closed error
 }
 
 // exit is how a container ended.
@@ -61,11 +71,13 @@ func (h *Host) Member(ctx context.Context, c Command) (*Member, error) {
 	defer cancel()
 	m := &Member{host: h, command: c}
 	s, api := h.space, h.space.engine.api
-	made, err := api.ContainerCreate(ctx, client.ContainerCreateOptions{
-		Name:       s.name + "-" + h.node,
-		Config:     &container.Config{Image: c.Image, Cmd: c.Args, Env: c.Env, Labels: s.labels()},
-		HostConfig: &container.HostConfig{NetworkMode: container.NetworkMode("container:" + h.id)},
-	})
+	config := &container.Config{Image: c.Image, Cmd: c.Args, Env: c.Env, Labels: s.labels()}
+	place := &container.HostConfig{NetworkMode: container.NetworkMode("container:" + h.id)}
+	if c.Folder != "" {
+		config.User = s.engine.user
+		place.Mounts = []mount.Mount{{Type: mount.TypeBind, Source: c.Folder, Target: DataDir}}
+	}
+	made, err := api.ContainerCreate(ctx, client.ContainerCreateOptions{Name: s.name + "-" + h.node, Config: config, HostConfig: place})
 	if err != nil {
 		return nil, fmt.Errorf("the container of %s: %w", h.node, err)
 	}
@@ -160,10 +172,18 @@ func (m *Member) end(ctx context.Context, signal string) error {
 	return nil
 }
 
+// freezeAttempts is how often a container is asked to stand still: the freezer of
+// cgroups v1 gives up now and then on a busy machine.
+const freezeAttempts = 5
+
 // Pause stops the node's execution until Resume; its connections stay open.
 func (m *Member) Pause() error {
-	return m.setPaused(true, func(ctx context.Context, api *client.Client) error {
-		_, err := api.ContainerPause(ctx, m.id, client.ContainerPauseOptions{})
+	return m.setPaused(true, func(ctx context.Context, api *client.Client) (err error) {
+		for range freezeAttempts {
+			if _, err = api.ContainerPause(ctx, m.id, client.ContainerPauseOptions{}); err == nil {
+				return nil
+			}
+		}
 		return err
 	})
 }
@@ -242,8 +262,8 @@ func (m *Member) logs(ctx context.Context, w io.Writer, tail string) error {
 	return err
 }
 
-// Collect writes what the node has printed to its log file.
-func (m *Member) Collect(ctx context.Context) (err error) {
+// collect writes what the node has printed to its log file.
+func (m *Member) collect(ctx context.Context) (err error) {
 	f, err := os.Create(m.command.Log)
 	if err != nil {
 		return err
@@ -310,15 +330,18 @@ func unpackFile(r io.Reader, root *os.Root, name string) (err error) {
 	return err
 }
 
-// Close kills the node, a paused one too. Its container stays until its space is
-// closed. It is safe to call twice.
+// Close kills the node, a paused one too, and writes its log. Its container stays
+// until its space is closed. It is safe to call twice.
 func (m *Member) Close() error {
-	if m.Asleep() == local.ErrStopped {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), actTimeout)
-	defer cancel()
-	return m.Kill(ctx)
+	m.once.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), actTimeout)
+		defer cancel()
+		if m.Asleep() != local.ErrStopped {
+			m.closed = m.Kill(ctx)
+		}
+		m.closed = errors.Join(m.closed, m.collect(ctx))
+	})
+	return m.closed
 }
 
 // abandon ends the wait for the container's end.

@@ -26,14 +26,29 @@ const (
 // Space is what one run has on an engine: a network, the hosts on it, and the
 // containers of the nodes.
 type Space struct {
-	engine  *Engine
-	name    string
-	image   string // that of this program
-	network string
+	engine *Engine
+	name   string
+	image  string // that of this program
+	own    bool   // the engine is let go with the space
 
 	mu      sync.Mutex
 	hosts   map[string]*Host
 	members []*Member
+}
+
+// OpenSpace makes a space on the engine that the environment names. Where it fails
+// nothing is left.
+func OpenSpace(ctx context.Context) (*Space, error) {
+	e, err := Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.Open(ctx)
+	if err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	s.own = true
+	return s, nil
 }
 
 // Open makes a space with an empty network. Where it fails nothing is left.
@@ -43,12 +58,28 @@ func (e *Engine) Open(ctx context.Context) (*Space, error) {
 	if s.image, err = e.OwnImage(ctx); err != nil {
 		return nil, err
 	}
-	n, err := e.api.NetworkCreate(ctx, s.name, client.NetworkCreateOptions{Driver: "bridge", Labels: s.labels()})
+	_, err = e.api.NetworkCreate(ctx, s.name, client.NetworkCreateOptions{Driver: "bridge", Labels: s.labels()})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("making a network for the run: %w", err), s.Close())
 	}
-	s.network = n.ID
 	return s, nil
+}
+
+// Engine is what the space is on.
+func (s *Space) Engine() *Engine { return s.engine }
+
+// Gateway is the address of this machine on the space's network.
+func (s *Space) Gateway(ctx context.Context) (string, error) {
+	n, err := s.engine.api.NetworkInspect(ctx, s.name, client.NetworkInspectOptions{})
+	if err != nil {
+		return "", err
+	}
+	for _, c := range n.Network.IPAM.Config {
+		if c.Gateway.Is4() {
+			return c.Gateway.String(), nil
+		}
+	}
+	return "", fmt.Errorf("network %s has no IPv4 gateway", s.name)
 }
 
 // Name is the value of the label that everything of the space carries.
@@ -86,7 +117,11 @@ func (s *Space) Close() error {
 		h.hangUp()
 	}
 	s.mu.Unlock()
-	return s.engine.remove(ctx, s.name)
+	err := s.engine.remove(ctx, s.name)
+	if s.own {
+		err = errors.Join(err, s.engine.Close())
+	}
+	return err
 }
 
 // address is a host's address on the network of the run.

@@ -18,6 +18,7 @@ import (
 // that their connections run through. It implements systems.Links: Cut, Delay
 // and Throttle add up until Heal takes all of them away.
 type Mesh struct {
+	host   string // where its proxies listen
 	nodes  []string
 	links  map[pair]*link // never changed after New
 	ctx    context.Context
@@ -58,9 +59,14 @@ type Route struct {
 	Patience time.Duration
 }
 
-// New makes whole links between all nodes, without any route yet.
-func New(nodes ...string) *Mesh {
-	m := &Mesh{nodes: nodes, links: make(map[pair]*link), conns: make(map[net.Conn]struct{})}
+// New makes whole links between all nodes, without any route yet. Its proxies listen
+// on the loopback address.
+func New(nodes ...string) *Mesh { return NewAt("127.0.0.1", nodes...) }
+
+// NewAt makes the same with proxies that listen on another address of this machine,
+// for nodes that do not share its loopback.
+func NewAt(host string, nodes ...string) *Mesh {
+	m := &Mesh{host: host, nodes: nodes, links: make(map[pair]*link), conns: make(map[net.Conn]struct{})}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	for _, from := range nodes {
 		for _, to := range nodes {
@@ -72,8 +78,11 @@ func New(nodes ...string) *Mesh {
 	return m
 }
 
-// Open starts a proxy for r on a free port of the loopback address 127.0.0.1 and
-// returns the port, at which r.From is to dial instead of r.Target.
+// Host is the address that its proxies listen on.
+func (m *Mesh) Host() string { return m.host }
+
+// Open starts a proxy for r on a free port of the mesh's address and returns the
+// port, at which r.From is to dial instead of r.Target.
 func (m *Mesh) Open(r Route) (port int, err error) {
 	if r.Who == nil {
 		if _, err := m.link(r.From, r.To); err != nil {
@@ -82,7 +91,7 @@ func (m *Mesh) Open(r Route) (port int, err error) {
 	} else if !slices.Contains(m.nodes, r.To) {
 		return 0, fmt.Errorf("no node %q: want one of %v", r.To, m.nodes)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", net.JoinHostPort(m.host, "0"))
 	if err != nil {
 		return 0, fmt.Errorf("proxy for the link from %s to %s: %w", r.From, r.To, err)
 	}

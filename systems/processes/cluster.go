@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/stalemate-io/stalemate/systems"
+	"github.com/stalemate-io/stalemate/systems/docker"
 	"github.com/stalemate-io/stalemate/systems/links"
 	"github.com/stalemate-io/stalemate/systems/local"
 	"github.com/stalemate-io/stalemate/systems/node"
@@ -32,10 +31,15 @@ type Options struct {
 	// Store are the servers of the coordination service, if the system has
 	// one: host:port by name. Nodes reach each through a proxy of their own.
 	Store map[string]string
-	// Containers makes each node a container of the Docker engine that the
-	// environment names, instead of a process of this machine. They run this
-	// program; Program and Args have no meaning.
-	Containers bool
+	// Space, if not nil, is where each node is a container, instead of a process of
+	// this machine. They run this program; Program and Args have no meaning.
+	// Store are addresses in the space then.
+	Space *docker.Space
+	// Proxied has containers reach each other and the store through proxies of
+	// this process, as processes do, instead of directly. Their links can be
+	// delayed then, and single messages intercepted; else links are cut by routes
+	// of the space.
+	Proxied bool
 }
 
 // Cluster is a toy system that runs as processes of this machine, or in containers.
@@ -45,8 +49,6 @@ type Cluster struct {
 	ids     []node.ID
 	mesh    *links.Mesh
 	admin   *tcp.Node
-	// containers is nil where the nodes are processes of this machine.
-	containers *containers
 
 	intercept interceptors
 }
@@ -108,23 +110,17 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
+// direct says whether nodes reach each other without a proxy between them.
+func (o *Options) direct() bool { return o.Space != nil && !o.Proxied }
+
 func newCluster(o Options) *Cluster {
 	c := &Cluster{options: o, ids: o.IDs(), nodes: nodes{}}
-	names := c.Nodes()
-	for name := range o.Store {
-		names = append(names, name)
-	}
-	c.mesh = links.New(names...)
 	c.intercept.protocol = wireProtocol(o.System, nil)
 	return c
 }
 
 func (c *Cluster) launch(ctx context.Context) error {
-	install := c.install
-	if c.options.Containers {
-		install = func() error { return c.installContained(ctx) }
-	}
-	err := install()
+	err := c.install(ctx)
 	if err != nil {
 		return err
 	}
@@ -138,77 +134,6 @@ func (c *Cluster) launch(ctx context.Context) error {
 	}
 	return c.awaitLeaders(ctx)
 }
-
-// install writes the nodes' folders and opens the proxies between them.
-func (c *Cluster) install() error {
-	ports, err := local.ReservePorts(len(c.ids))
-	if err != nil {
-		return err
-	}
-	defer ports.Release()
-	addresses := map[node.ID]string{}
-	for i, id := range c.ids {
-		addresses[id] = hostPort(ports.Numbers[i])
-	}
-	for _, id := range c.ids {
-		p := &process{id: id, address: addresses[id], dir: filepath.Join(c.options.Dir, string(id))}
-		c.nodes[id] = p
-		config := NodeConfig{
-			Self: id, Cluster: c.options.Settings, Listen: p.address, Peers: map[node.ID]string{}, Advertised: addresses,
-			Disk: p.disk(), Trace: p.trace(),
-		}
-		if err := c.connect(&config); err != nil {
-			return err
-		}
-		role, err := config.Role()
-		if err != nil {
-			return err
-		}
-		file := filepath.Join(p.dir, "node.json")
-		p.log = filepath.Join(p.dir, "node.log")
-		p.member = &local.Member{Name: string(id), Command: local.Command{
-			Path: c.options.Program, Args: append(slices.Clone(c.options.Args), role, "--config", file),
-			Dir: p.dir, Log: p.log,
-		}}
-		if err := errors.Join(os.RemoveAll(p.dir), os.MkdirAll(p.dir, 0o755)); err != nil {
-			return err
-		}
-		if err := config.write(file); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// connect opens the proxies through which a node reaches the others and the
-// store.
-func (c *Cluster) connect(config *NodeConfig) error {
-	open := func(r links.Route) (string, error) {
-		r.From = string(config.Self)
-		port, err := c.mesh.Open(r)
-		return hostPort(port), err
-	}
-	for id, target := range config.Advertised {
-		if id == config.Self {
-			continue
-		}
-		address, err := open(links.Route{To: string(id), Target: target, Frames: c.intercept.on(config.Self, id)})
-		if err != nil {
-			return err
-		}
-		config.Peers[id] = address
-	}
-	for name, target := range c.options.Store {
-		address, err := open(links.Route{To: name, Target: target})
-		if err != nil {
-			return err
-		}
-		config.Store = append(config.Store, address)
-	}
-	return nil
-}
-
-func hostPort(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
 // Options are those of the launch with the defaults filled in.
 func (c *Cluster) Options() Options { return c.options }
@@ -256,8 +181,8 @@ func (c *Cluster) Start(ctx context.Context, name string) error {
 // Links gives the links between the nodes, and between them and the servers of
 // the store by their names; those of clients cannot be broken.
 func (c *Cluster) Links() systems.Links {
-	if c.containers != nil {
-		return c.containers.space.Links()
+	if c.options.direct() {
+		return c.options.Space.Links()
 	}
 	return c.mesh
 }
@@ -265,19 +190,16 @@ func (c *Cluster) Links() systems.Links {
 // Stop has every node leave in good order, so that its disk and its trace can be
 // read. Those that have not left when ctx is over are killed.
 func (c *Cluster) Stop(ctx context.Context) error {
-	err := systems.Each(c.nodes, func(p *process) error {
+	return systems.Each(c.nodes, func(p *process) error {
 		if p.Asleep() == local.ErrStopped {
 			return nil
 		}
 		return p.Terminate(ctx)
 	})
-	if c.containers != nil {
-		err = errors.Join(err, c.copyOut())
-	}
-	return err
 }
 
-// Close kills every node, paused ones too, and closes the links.
+// Close kills every node, paused ones too, and closes the links. A space of
+// containers is left to whom it belongs.
 func (c *Cluster) Close() error {
 	err := systems.Each(c.nodes, func(p *process) error {
 		if p.member == nil {
@@ -285,11 +207,11 @@ func (c *Cluster) Close() error {
 		}
 		return p.Close()
 	})
-	if c.containers != nil {
-		err = errors.Join(err, c.copyOut(), c.containers.close())
-	}
 	if c.admin != nil {
 		err = errors.Join(err, c.admin.Close())
 	}
-	return errors.Join(err, c.mesh.Close())
+	if c.mesh != nil {
+		err = errors.Join(err, c.mesh.Close())
+	}
+	return err
 }

@@ -160,7 +160,7 @@ func TestAClusterOutlivesWhatIsDoneToItsNodes(t *testing.T) {
 		t.Error("a dead node was killed")
 	}
 	second := leads(t, c, "another leader than the one that was killed", func(s string) bool { return s != first })
-	journal, err := os.OpenFile(filepath.Join(c.nodes[node.ID(first)].disk(), "journal"), os.O_APPEND|os.O_WRONLY, 0)
+	journal, err := os.OpenFile(filepath.Join(diskIn(c.nodes[node.ID(first)].dir), "journal"), os.O_APPEND|os.O_WRONLY, 0)
 	must(t, err)
 	_, err = journal.WriteString("half a record")
 	must(t, errors.Join(err, journal.Close()))

@@ -11,7 +11,7 @@ func (c *Cluster) Trace() ([]tcp.Entry, error) { return c.Remains().Trace() }
 // TraceFile is the path of a node's trace, empty for a name that is none.
 func (c *Cluster) TraceFile(name string) string {
 	if p, ok := c.nodes[node.ID(name)]; ok {
-		return p.trace()
+		return traceIn(p.dir)
 	}
 	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,8 +37,8 @@ type Contained struct {
 	containers
 	options Options
 	image   string
-	engine  *docker.Engine
 	space   *docker.Space
+	own     bool // the space is removed with the ensemble
 	names   []string
 	version string
 
@@ -72,20 +73,31 @@ func ChooseImage(ctx context.Context, e *docker.Engine) (string, error) {
 	return LocalImage, nil
 }
 
-// LaunchContained starts an ensemble of containers on the Docker engine that the
-// environment names, from an image; where that is empty ChooseImage chooses. It
-// returns once all servers serve and one leads. Where it fails nothing is left on
-// the engine. Home and Java of the options have no meaning here.
+// LaunchContained starts an ensemble of containers in a space of its own on the
+// Docker engine that the environment names, as LaunchIn does.
 func LaunchContained(ctx context.Context, o Options, image string) (*Contained, error) {
+	space, err := docker.OpenSpace(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e, err := LaunchIn(ctx, space, o, image)
+	if err != nil {
+		return nil, errors.Join(err, space.Close())
+	}
+	e.own = true
+	return e, nil
+}
+
+// LaunchIn starts an ensemble of containers in a space, from an image; where that is
+// empty ChooseImage chooses. It returns once all servers serve and one leads. Where
+// it fails nothing is left running. Home and Java of the options have no meaning
+// here.
+func LaunchIn(ctx context.Context, space *docker.Space, o Options, image string) (*Contained, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	engine, err := docker.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	e := &Contained{options: o, image: image, engine: engine, containers: containers{}}
+	e := &Contained{options: o, image: image, space: space, containers: containers{}}
 	if err := e.launch(ctx); err != nil {
 		return nil, fmt.Errorf("launch of %d ZooKeeper servers as containers: %w", o.Servers, errors.Join(err, e.Close()))
 	}
@@ -93,19 +105,17 @@ func LaunchContained(ctx context.Context, o Options, image string) (*Contained, 
 }
 
 func (e *Contained) launch(ctx context.Context) (err error) {
+	engine := e.space.Engine()
 	if e.image == "" {
-		if e.image, err = ChooseImage(ctx, e.engine); err != nil {
+		if e.image, err = ChooseImage(ctx, engine); err != nil {
 			return err
 		}
 	}
-	if err := e.engine.Image(ctx, e.image); err != nil {
+	if err := engine.Image(ctx, e.image); err != nil {
 		return fmt.Errorf("%w; make images builds %s without a registry, --zookeeper-image names another", err, LocalImage)
 	}
 	ctx, cancel := context.WithTimeout(ctx, containedTimeout)
 	defer cancel()
-	if e.space, err = e.engine.Open(ctx); err != nil {
-		return err
-	}
 	for id := 1; id <= e.options.Servers; id++ {
 		name := "zk" + strconv.Itoa(id)
 		e.names = append(e.names, name)
@@ -176,17 +186,26 @@ func (e *Contained) Nodes() []string { return slices.Clone(e.names) }
 // Version is the servers' version, as they say it.
 func (e *Contained) Version() string { return e.version }
 
-// Image is what the servers run from, and Engine the version of what runs them.
+// Image is what the servers run from.
 func (e *Contained) Image() string { return e.image }
 
 // Engine is the version of the Docker engine.
-func (e *Contained) Engine() string { return e.engine.Version() }
+func (e *Contained) Engine() string { return e.space.Engine().Version() }
 
 // ClientAddr is the host:port at which clients reach a server; empty for a name
 // that is none. No link lies on the way.
 func (e *Contained) ClientAddr(node string) string {
 	if s, ok := e.containers[node]; ok {
 		return s.host.ClientAddr()
+	}
+	return ""
+}
+
+// Inside is the host:port at which the other containers of the space reach a server;
+// empty for a name that is none.
+func (e *Contained) Inside(node string) string {
+	if s, ok := e.containers[node]; ok {
+		return net.JoinHostPort(s.host.Address(), strconv.Itoa(containedClient))
 	}
 	return ""
 }
@@ -237,27 +256,27 @@ func (e *Contained) DataDirs() []string {
 	return dirs
 }
 
-// collectTimeout bounds how long the servers' logs and data take to be copied.
-const collectTimeout = 30 * time.Second
+// copyTimeout bounds how long the servers' data take to be copied.
+const copyTimeout = 30 * time.Second
 
 // Close kills every server, copies its log and its data into its folder, and
-// removes all that the ensemble has on the engine.
+// removes the space if that is the ensemble's own.
 func (e *Contained) Close() error {
 	e.once.Do(func() { e.closed = e.close() })
 	return e.closed
 }
 
 func (e *Contained) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), copyTimeout)
 	defer cancel()
 	err := systems.Each(e.containers, func(s *contained) error {
 		if s.Member == nil {
 			return nil
 		}
-		return errors.Join(s.Member.Close(), s.Collect(ctx), s.CopyOut(ctx, containedData, filepath.Join(s.dir, "data")))
+		return errors.Join(s.Member.Close(), s.CopyOut(ctx, containedData, filepath.Join(s.dir, "data")))
 	})
-	if e.space != nil {
+	if e.own {
 		err = errors.Join(err, e.space.Close())
 	}
-	return errors.Join(err, e.engine.Close())
+	return err
 }
