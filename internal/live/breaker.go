@@ -23,6 +23,14 @@ import (
 // that runs slow.
 var ErrOnlySimulated = errors.New("only the simulator can do that")
 
+// breakable is what a Breaker needs of a System.
+type breakable interface {
+	systems.Dependent
+	Active() (node.ID, error)
+	Intercept(func(processes.Envelope) links.Fate) (remove func())
+	TraceFile(name string) string
+}
+
 // Breaker does to processes what package sim does to its world, in the same words:
 // faults of a sim.Fault's kinds, as far as processes, signals and proxies can have
 // them.
@@ -31,7 +39,7 @@ var ErrOnlySimulated = errors.New("only the simulator can do that")
 // it reaches another node: each of its requests is held up while its trace is
 // looked at.
 type Breaker struct {
-	system *System
+	system breakable
 	note   func(histories.Event)
 	start  time.Duration // from which the times of entries count, by tcp.Now
 
@@ -46,7 +54,7 @@ type Breaker struct {
 
 // NewBreaker makes a breaker that notes what it does as nemesis events, and whose
 // times count from start by tcp.Now.
-func NewBreaker(s *System, note func(histories.Event), start time.Duration) *Breaker {
+func NewBreaker(s breakable, note func(histories.Event), start time.Duration) *Breaker {
 	b := &Breaker{system: s, note: note, start: start}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	return b
@@ -112,7 +120,7 @@ func (b *Breaker) resolve(ids []node.ID) (names []string, err error) {
 				return nil, err
 			}
 			name = string(active)
-		case strings.HasPrefix(name, "s") && b.system.store != nil:
+		case strings.HasPrefix(name, "s") && len(b.system.Dependencies()) > 0:
 			name = "zk" + strings.TrimPrefix(name, "s")
 		}
 		names = append(names, name)
