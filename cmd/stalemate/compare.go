@@ -20,7 +20,7 @@ func newCompare() *cobra.Command {
 	var only []string
 	var asJSON bool
 	var on string
-	local := localComparison{}
+	real := realComparison{}
 	c := &cobra.Command{
 		Use:   "compare",
 		Short: "Hold the systems against each other under the same faults",
@@ -40,22 +40,26 @@ Below a line stand the anomalies, and how many runs had each. Same arguments, sa
 
 With --on local real processes of this machine are compared: zookeeper, an
 ensemble of three servers, push, whose state is in another, and kraft. The same
-faults strike each at the same times of its run; every run is kept in the store.`,
+faults strike each at the same times of its run; every run is kept in the store.
+With --on docker the same three run in containers.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch on {
 			case "sim":
-			case "local":
-				local.seeds, local.first = 1, int64(s.First)
+			case "local", "docker":
+				real.on, real.seeds, real.first = on, 1, int64(s.First)
 				if cmd.Flags().Changed("seeds") {
-					local.seeds = s.Seeds
+					real.seeds = s.Seeds
 				}
-				if local.systems = hereSystems(cmd.Context()); cmd.Flags().Changed("systems") {
-					local.systems = s.Systems
+				if on == "docker" && !cmd.Flags().Changed("faults") {
+					real.faults = comparedCuts
 				}
-				return local.run(cmd, asJSON)
+				if real.systems = hereSystems(cmd.Context(), on); cmd.Flags().Changed("systems") {
+					real.systems = s.Systems
+				}
+				return real.run(cmd, asJSON)
 			default:
-				return &exitError{exitUsage, fmt.Errorf("--on %s: expected sim or local", on)}
+				return &exitError{exitUsage, fmt.Errorf("--on %s: expected sim, local or docker", on)}
 			}
 			families, err := familiesNamed(only)
 			if err != nil {
@@ -86,8 +90,8 @@ faults strike each at the same times of its run; every run is kept in the store.
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&on, "on", "sim", "where to run: sim, or local for processes of this machine")
-	f.IntVar(&s.Seeds, "seeds", 20, "how many seeds each system runs under each kind of trouble; 1 by default with --on local")
+	f.StringVar(&on, "on", "sim", "where to run: sim, local for processes of this machine, or docker for containers")
+	f.IntVar(&s.Seeds, "seeds", 20, "how many seeds each system runs under each kind of trouble; 1 by default for real")
 	f.Uint64Var(&s.First, "first-seed", 1, "the first of them")
 	f.StringSliceVar(&only, "trouble", nil, "only these kinds of trouble: "+familyNames())
 	f.StringSliceVar(&s.Systems, "systems", s.Systems, "the systems; with --on local zookeeper, kafka-zk and kafka-kraft too, and by default all that can run here")
@@ -95,7 +99,7 @@ faults strike each at the same times of its run; every run is kept in the store.
 	f.DurationVar(&s.Settle, "settle", 12*time.Second, "simulated time to settle before the final reads")
 	f.IntVar(&s.Workers, "workers", 0, "runs at the same time; 0 is one a core")
 	f.BoolVar(&asJSON, "json", false, "print the table as JSON")
-	local.bind(f)
+	real.bind(f)
 	return comparing(c)
 }
 

@@ -24,15 +24,19 @@ import (
 	"github.com/stalemate-io/stalemate/workloads"
 )
 
-// localSystems lists the systems that run as processes.
-func localSystems() []string {
-	return append(append([]string{"zookeeper"}, processes.Systems()...), string(kafka.ZooKeeper), string(kafka.KRaft))
+// realSystems lists the systems that run as processes or, with docker, in containers.
+func realSystems(on string) []string {
+	systems := append([]string{"zookeeper"}, processes.Systems()...)
+	if on == "local" {
+		systems = append(systems, string(kafka.ZooKeeper), string(kafka.KRaft))
+	}
+	return systems
 }
 
 // hereSystems lists those of them that need nothing which is not on this machine:
 // the jars of real Kafka may not be.
-func hereSystems(ctx context.Context) []string {
-	return slices.DeleteFunc(localSystems(), func(system string) bool {
+func hereSystems(ctx context.Context, on string) []string {
+	return slices.DeleteFunc(realSystems(on), func(system string) bool {
 		if !isKafka(system) {
 			return false
 		}
@@ -55,9 +59,16 @@ const (
 	comparedSettle   = 8 * time.Second
 )
 
-// localComparison runs systems as processes, one after the other, under the same
-// faults at the same times.
-type localComparison struct {
+// The faults of a comparison. Links between containers are cut, and no more.
+const (
+	comparedCuts   = "pause-leader,kill-leader,isolate-leader"
+	comparedFaults = comparedCuts + ",slow-link"
+)
+
+// realComparison runs systems as processes or in containers, one after the other,
+// under the same faults at the same times.
+type realComparison struct {
+	on      string
 	systems []string
 	first   int64 // seed
 	seeds   int
@@ -69,12 +80,12 @@ type localComparison struct {
 	length  time.Duration // of the load
 }
 
-func (l *localComparison) bind(f *pflag.FlagSet) {
-	f.StringVar(&l.faults, "faults", "pause-leader,kill-leader,isolate-leader,slow-link", "with --on local, what to break, one after the other: "+strings.Join(nemesis.Names(), ", "))
-	f.StringVar(&l.store, "store", "store", "with --on local, the folder that runs are kept in")
+func (l *realComparison) bind(f *pflag.FlagSet) {
+	f.StringVar(&l.faults, "faults", comparedFaults, "not in the simulator, what to break, one after the other: "+strings.Join(nemesis.Names(), ", ")+"; slow-link not in containers")
+	f.StringVar(&l.store, "store", "store", "not in the simulator, the folder that runs are kept in")
 }
 
-func (l *localComparison) run(c *cobra.Command, asJSON bool) error {
+func (l *realComparison) run(c *cobra.Command, asJSON bool) error {
 	faults, err := nemesis.Parse(l.faults, nemesis.Settings{})
 	switch {
 	case err != nil:
@@ -84,8 +95,8 @@ func (l *localComparison) run(c *cobra.Command, asJSON bool) error {
 		err = fmt.Errorf("--seeds %d: expected at least 1", l.seeds)
 	}
 	for _, system := range l.systems {
-		if !slices.Contains(localSystems(), system) {
-			err = fmt.Errorf("no system %q: expected %s", system, strings.Join(localSystems(), ", "))
+		if !slices.Contains(realSystems(l.on), system) {
+			err = fmt.Errorf("no system %q --on %s: expected %s", system, l.on, strings.Join(realSystems(l.on), ", "))
 		}
 	}
 	if err != nil {
@@ -109,7 +120,7 @@ func (l *localComparison) run(c *cobra.Command, asJSON bool) error {
 }
 
 // survey runs every system with every seed, and gives a row for each read path.
-func (l *localComparison) survey(ctx context.Context, faults []nemesis.Fault) ([]toys.Row, error) {
+func (l *realComparison) survey(ctx context.Context, faults []nemesis.Fault) ([]toys.Row, error) {
 	rows := make([][]toys.Row, len(l.systems))
 	for seed := l.first; seed < l.first+int64(l.seeds); seed++ {
 		schedule := nemesis.Schedule{Total: l.length, Every: l.length / time.Duration(len(faults)), For: comparedFor, Healthy: comparedHealthy}
@@ -132,7 +143,7 @@ func (l *localComparison) survey(ctx context.Context, faults []nemesis.Fault) ([
 }
 
 // add adds a run to the rows of its system.
-func (l *localComparison) add(rows []toys.Row, system string, seed int64, v *checker.Verdict) []toys.Row {
+func (l *realComparison) add(rows []toys.Row, system string, seed int64, v *checker.Verdict) []toys.Row {
 	paths := comparedPaths(system)
 	for _, path := range paths {
 		p := v.Paths[path]
@@ -171,7 +182,7 @@ func comparedPaths(system string) (names []string) {
 }
 
 // one runs one system and judges the run.
-func (l *localComparison) one(ctx context.Context, system string, seed int64) (*checker.Verdict, error) {
+func (l *realComparison) one(ctx context.Context, system string, seed int64) (*checker.Verdict, error) {
 	if system == "zookeeper" {
 		return l.zookeeper(ctx, seed)
 	}
@@ -184,7 +195,7 @@ func (l *localComparison) one(ctx context.Context, system string, seed int64) (*
 		_, v, err := f.do(ctx, l.report, l.windows)
 		return v, err
 	}
-	f := &simFlags{store: l.store, faults: l.faults, faultFor: comparedFor}
+	f := &simFlags{on: l.on, store: l.store, faults: l.faults, faultFor: comparedFor}
 	f.trial = toys.Trial{
 		Config: toys.Config{
 			System: system, Controllers: 3, Brokers: 5, Partitions: 12, Seed: uint64(seed), SessionTimeout: comparedPatience,
@@ -196,12 +207,12 @@ func (l *localComparison) one(ctx context.Context, system string, seed int64) (*
 }
 
 // zookeeper runs a ZooKeeper ensemble with all its read paths.
-func (l *localComparison) zookeeper(ctx context.Context, seed int64) (v *checker.Verdict, err error) {
+func (l *realComparison) zookeeper(ctx context.Context, seed int64) (v *checker.Verdict, err error) {
 	var s zookeeperSettings
 	flags := pflag.NewFlagSet("run zookeeper", pflag.ContinueOnError)
 	s.bind(flags)
 	arguments := []string{
-		"--name=compare-zookeeper", "--store=" + l.store, "--seed=" + strconv.FormatInt(seed, 10), "--faults=" + l.faults,
+		"--on=" + l.on, "--name=compare-zookeeper", "--store=" + l.store, "--seed=" + strconv.FormatInt(seed, 10), "--faults=" + l.faults,
 		"--tick-time=" + comparedTick.String(), "--sync-limit=2", "--time=" + l.length.String(),
 		"--fault-for=" + comparedFor.String(), "--fault-every=" + (comparedFor + 2*comparedHealthy).String(),
 	}
@@ -233,7 +244,7 @@ func (l *localComparison) zookeeper(ctx context.Context, seed int64) (v *checker
 	return verdictOf(ctx, run, p.settings.timeout)
 }
 
-func (l *localComparison) print(w io.Writer, r *toys.Result, took time.Duration, asJSON bool) error {
+func (l *realComparison) print(w io.Writer, r *toys.Result, took time.Duration, asJSON bool) error {
 	if asJSON {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
@@ -250,7 +261,11 @@ func (l *localComparison) print(w io.Writer, r *toys.Result, took time.Duration,
 	if r.Seeds > 1 {
 		times = fmt.Sprint(r.Seeds, " runs")
 	}
-	_, err := fmt.Fprintf(w, "\n%s of each system as processes of this machine, seeds from %d, in %v; kept in %s/compare-*.\n",
-		times, r.First, took.Round(time.Second), l.store)
+	as := "as processes of this machine"
+	if l.on == "docker" {
+		as = "in containers"
+	}
+	_, err := fmt.Fprintf(w, "\n%s of each system %s, seeds from %d, in %v; kept in %s/compare-*.\n",
+		times, as, r.First, took.Round(time.Second), l.store)
 	return err
 }

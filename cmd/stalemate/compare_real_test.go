@@ -17,8 +17,9 @@ func TestComparisonsThatAreRefusedBeforeAnythingStarts(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"a place that is none", []string{"--on=moon"}, "expected sim or local"},
-		{"a system that is none", []string{"--on=local", "--systems=etcd"}, `no system "etcd": expected zookeeper, push, kraft`},
+		{"a place that is none", []string{"--on=moon"}, "expected sim, local or docker"},
+		{"a system that is none", []string{"--on=local", "--systems=etcd"}, `no system "etcd" --on local: expected zookeeper, push, kraft`},
+		{"real Kafka in containers", []string{"--on=docker", "--systems=kafka-zk"}, `no system "kafka-zk" --on docker`},
 		{"a fault that is none", []string{"--on=local", "--faults=flood"}, `"flood"`},
 		{"no fault at all", []string{"--on=local", "--faults=none"}, "nothing to compare"},
 		{"no run at all", []string{"--on=local", "--seeds=0"}, "expected at least 1"},
@@ -38,7 +39,7 @@ func TestComparisonsThatAreRefusedBeforeAnythingStarts(t *testing.T) {
 }
 
 func TestTheTableOfALocalComparison(t *testing.T) {
-	l := localComparison{faults: "pause-leader,slow-link", store: "store", first: 7}
+	l := realComparison{on: "local", faults: "pause-leader,slow-link", store: "store", first: 7}
 	verdict := func(class checker.Class, promise checker.Level, holds checker.Answer, stale int, worst float64) *checker.Verdict {
 		return &checker.Verdict{
 			Verdict: class, Promise: promise, Holds: holds, Reads: 200, StaleReads: stale,
@@ -72,13 +73,13 @@ func TestTheTableOfALocalComparison(t *testing.T) {
 }
 
 func TestASystemWithOneReadPathHasARowToo(t *testing.T) {
-	for _, system := range localSystems() {
+	for _, system := range realSystems("local") {
 		paths := comparedPaths(system)
 		v := &checker.Verdict{Reads: 7}
 		if len(paths) > 1 {
 			v.Paths = map[string]*checker.Verdict{paths[0]: {Reads: 7}}
 		}
-		rows := (&localComparison{}).add(nil, system, 1, v)
+		rows := (&realComparison{}).add(nil, system, 1, v)
 		if len(rows) != 1 || rows[0].Path != paths[0] || rows[0].Reads != 7 {
 			t.Errorf("%s: %+v", system, rows)
 		}
@@ -86,7 +87,7 @@ func TestASystemWithOneReadPathHasARowToo(t *testing.T) {
 }
 
 func TestEverySystemOfALocalComparisonHasPaths(t *testing.T) {
-	for _, system := range localSystems() {
+	for _, system := range realSystems("local") {
 		least := 2
 		if isKafka(system) {
 			least = 1 // brokers are all that can be asked
