@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/stalemate-io/stalemate/checker"
 	"github.com/stalemate-io/stalemate/histories"
 	"github.com/stalemate-io/stalemate/internal/live"
+	"github.com/stalemate-io/stalemate/systems/docker"
 	"github.com/stalemate-io/stalemate/systems/processes"
 )
 
@@ -25,19 +28,26 @@ func TestRunThatWasKilledIsCompletedAndJudged(t *testing.T) {
 			} else if testing.Short() {
 				t.Skip("starts real processes; left out with -short")
 			}
-			killAndCheck(t, system)
+			killAndCheck(t, system, "local")
 		})
 	}
 }
 
-func killAndCheck(t *testing.T, system string) {
+// What the servers of push have written goes with their containers; kraft's nodes
+// write into the run's folder.
+func TestRunInContainersThatWasKilledIsCompletedAndJudged(t *testing.T) {
+	needDocker(t)
+	killAndCheck(t, "kraft", "docker")
+}
+
+func killAndCheck(t *testing.T, system, on string) {
 	store := t.TempDir()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	c := exec.CommandContext(t.Context(), program, "run", system, "--on=local", "--store", store,
+	c := exec.CommandContext(t.Context(), program, "run", system, "--on="+on, "--store", store,
 		"--brokers=3", "--partitions=4", "--clients=9", "--faults=none", "--time=2m")
 	c.Env = append(os.Environ(), runAsCommand+"=1")
 	c.Stdout, c.Stderr = &said, &said
@@ -69,6 +79,9 @@ func killAndCheck(t *testing.T, system string) {
 		t.Fatal(err)
 	}
 	<-ended
+	if on == "docker" {
+		awaitEndInContainers(t)
+	}
 	run, err := histories.OpenRun(filepath.Join(store, "latest"))
 	if err != nil {
 		t.Fatal(err)
@@ -98,6 +111,30 @@ func killAndCheck(t *testing.T, system string) {
 	}
 	if len(h.Operations) < len(saw.Operations)+4 {
 		t.Errorf("%d operations, of which clients saw %d", len(h.Operations), len(saw.Operations))
+	}
+}
+
+// awaitEndInContainers waits until no run on the Docker engine goes on, and removes
+// what they left.
+func awaitEndInContainers(t *testing.T) {
+	t.Helper()
+	engine, err := docker.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	for {
+		all, err := engine.Leftovers(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(all, func(l docker.Leftover) bool { return l.Alive }) {
+			break
+		}
+		time.Sleep(50 * time.Millisecond) // the engine tells of no end that is awaited here
+	}
+	if err := clean(t.Context(), io.Discard, false, false); err != nil {
+		t.Error(err)
 	}
 }
 

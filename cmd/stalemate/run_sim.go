@@ -44,8 +44,8 @@ func newRunSim(system, about string) *cobra.Command {
 Three controllers, five brokers, twelve partitions and twenty clients are
 simulated in virtual time: the same seed gives the same history, byte for byte.
 With --on local they run in real time, each node a process of its own that is
-killed, paused and cut off for real; --trouble is of the simulator, --faults of
-processes. With --on connect clients visit a cluster of stalemate node that somebody
+killed, paused and cut off for real, with --on docker a container; --trouble is of
+the simulator, --faults of both. With --on connect clients visit a cluster of stalemate node that somebody
 else runs, whose topic t has --partitions partitions; nothing is broken there, and
 what it committed is known only by what clients are told. Clients move leaders and ask who leads; what the system itself
 committed is merged into the history afterwards.`,

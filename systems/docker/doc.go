@@ -14,6 +14,6 @@
 // is nobody's peer, and reach a node that is cut off from all others.
 //
 // Everything carries the label of its run. A host ends when the connection to the
-// process that made it does, so that what a killed run left behind can be told
-// from a run that goes on: see Engine.Leftovers.
+// process that made it does, and its node with it, so that what a killed run left
+// behind can be told from a run that goes on: see Engine.Leftovers.
 package docker

@@ -108,15 +108,29 @@ func TestLinksOfContainersAreCutAndHealed(t *testing.T) {
 	}
 }
 
-func TestARunWhoseProcessIsGoneIsNotAlive(t *testing.T) {
+func TestARunWhoseProcessIsGoneIsNotAliveAndNorAreItsNodes(t *testing.T) {
 	e := need(t)
 	s, a, b := open(t, e)
-	if l := left(t, e, s.Name()); !l.Alive || l.Containers != 2 || l.Networks != 1 {
-		t.Errorf("a running space is %+v: want it alive, with 2 containers and a network", l)
+	m, err := a.Member(t.Context(), Command{
+		Image: s.OwnImage(), Args: []string{"serve", "--store", "/"}, Log: filepath.Join(t.TempDir(), "log"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if l := left(t, e, s.Name()); !l.Alive || l.Containers != 3 || l.Networks != 1 {
+		t.Errorf("a running space is %+v: want it alive, with 3 containers and a network", l)
 	}
 	// What the end of the process does to its connections.
 	a.hangUp()
 	b.hangUp()
+	select {
+	case <-m.exit.done:
+	case <-time.After(20 * time.Second):
+		t.Error("the node outlives its run")
+	}
 	for deadline := time.Now().Add(20 * time.Second); left(t, e, s.Name()).Alive; {
 		if time.Now().After(deadline) {
 			t.Fatal("the hosts outlive their run")

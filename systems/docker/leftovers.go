@@ -18,7 +18,8 @@ type Leftover struct {
 	Run string
 	// Containers and Networks count them.
 	Containers, Networks int
-	// Alive says that the run goes on: the process that made it is connected.
+	// Alive says that the run goes on: the process that made it is connected, so
+	// that none of its hosts has ended.
 	Alive bool
 }
 
@@ -33,7 +34,7 @@ func (e *Engine) Leftovers(ctx context.Context) ([]Leftover, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs := map[string]*Leftover{}
+	runs, ended := map[string]*Leftover{}, map[string]bool{}
 	of := func(labels map[string]string) *Leftover {
 		name := labels[runLabel]
 		if runs[name] == nil {
@@ -44,15 +45,17 @@ func (e *Engine) Leftovers(ctx context.Context) ([]Leftover, error) {
 	for _, c := range containers {
 		l := of(c.Labels)
 		l.Containers++
-		if c.Labels[hostLabel] != "" && c.State == container.StateRunning {
+		if c.Labels[hostLabel] != "" {
 			l.Alive = true
+			ended[l.Run] = ended[l.Run] || c.State == container.StateExited || c.State == container.StateDead
 		}
 	}
 	for _, n := range networks.Items {
 		of(n.Labels).Networks++
 	}
 	var all []Leftover
-	for _, l := range runs {
+	for name, l := range runs {
+		l.Alive = l.Alive && !ended[name]
 		all = append(all, *l)
 	}
 	slices.SortFunc(all, func(a, b Leftover) int { return cmp.Compare(a.Run, b.Run) })

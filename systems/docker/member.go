@@ -72,7 +72,12 @@ func (h *Host) Member(ctx context.Context, c Command) (*Member, error) {
 	m := &Member{host: h, command: c}
 	s, api := h.space, h.space.engine.api
 	config := &container.Config{Image: c.Image, Cmd: c.Args, Env: c.Env, Labels: s.labels()}
-	place := &container.HostConfig{NetworkMode: container.NetworkMode("container:" + h.id)}
+	place := &container.HostConfig{
+		NetworkMode: container.NetworkMode("container:" + h.id),
+		// The host's program is the first process of the namespace, with which the
+		// kernel ends all others: no node outlives its run.
+		PidMode: container.PidMode("container:" + h.id),
+	}
 	if c.Folder != "" {
 		config.User = s.engine.user
 		place.Mounts = []mount.Mount{{Type: mount.TypeBind, Source: c.Folder, Target: DataDir}}
