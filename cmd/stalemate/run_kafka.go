@@ -199,8 +199,15 @@ func (f *kafkaFlags) drive(ctx context.Context, run *histories.Run, windows []ne
 	if err != nil {
 		return err
 	}
-	_, err = live.CompleteRun(run, live.FromKafka(changes, began))
-	return err
+	truth := live.FromKafka(changes, began)
+	events, err := live.CompleteRun(run, truth)
+	if err != nil {
+		return err
+	}
+	for path, n := range toys.OffsetsBehind(events, truth) {
+		report.say("answers over %s were at most %d records of the metadata log behind", path, n)
+	}
+	return nil
 }
 
 // experiment is what is done to a cluster.

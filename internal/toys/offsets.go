@@ -8,11 +8,11 @@ import (
 	"github.com/stalemate-io/stalemate/workloads/leadership"
 )
 
-// offsetsBehind gives, by read path, the most records of the metadata log that an
+// OffsetsBehind gives, by read path, the most records of the metadata log that an
 // answer was behind: from the newest change of a leader that was committed when
 // the question was put, back to where the node that answered had come. Paths whose
 // answers carry no offset are left out.
-func offsetsBehind(events []histories.Event, truth []leadership.Change) map[string]int64 {
+func OffsetsBehind(events []histories.Event, truth []leadership.Change) map[string]int64 {
 	worst := map[string]int64{}
 	asked := map[int]int64{} // when, by process
 	for i := range events {

@@ -50,7 +50,7 @@ func TestOffsetsBehind(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if d := cmp.Diff(tt.want, offsetsBehind(tt.events, truth)); d != "" {
+			if d := cmp.Diff(tt.want, OffsetsBehind(tt.events, truth)); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})

@@ -137,7 +137,7 @@ func (s Survey) one(ctx context.Context, t task) finding {
 	if err != nil {
 		return finding{task: t, err: err}
 	}
-	return finding{task: t, verdict: counts(o.Verdict), broken: o.Broken, offsets: offsetsBehind(o.Events, o.Truth), simulated: o.Simulated}
+	return finding{task: t, verdict: counts(o.Verdict), broken: o.Broken, offsets: OffsetsBehind(o.Events, o.Truth), simulated: o.Simulated}
 }
 
 // counts leaves of a verdict what rows are made of: a survey of many thousands of
