@@ -91,6 +91,7 @@ func (c *Case) Replay(ctx context.Context) (*Outcome, *Difference, error) {
 //	                          partitions
 //	seed 17                   decides everything that is left to chance
 //	hurried                   short time-outs and a slow network, see toys.Config
+//	session TIME              how long sessions last, unless it is the default
 //	off GUARD...              guards that are switched off; on switches them on
 //	require PATH LEVEL        what a read path is held to
 //	fault FAULT               in the words of package sim
@@ -122,6 +123,9 @@ func (c *Case) String() string {
 	line("seed", c.Seed)
 	if c.Hurried {
 		line("hurried")
+	}
+	if c.Session > 0 {
+		line("session", c.Session)
 	}
 	for _, l := range []struct {
 		verb  string
@@ -231,6 +235,8 @@ func (c *Case) line(verb, rest string, again bool) (err error) {
 		if c.Hurried = rest == ""; !c.Hurried {
 			return fmt.Errorf("hurried %s; expected nothing behind it", rest)
 		}
+	case "session":
+		c.Session, err = moment(rest)
 	case "off":
 		c.Off = strings.Fields(rest)
 	case "on":
@@ -244,7 +250,7 @@ func (c *Case) line(verb, rest string, again bool) (err error) {
 	case "history":
 		c.Digest = rest
 	default:
-		return fmt.Errorf("no line begins with %q; expected about, system, workload, controllers, brokers, partitions, seed, hurried, off, on, require, fault, op, heal, final, end, expect or history", verb)
+		return fmt.Errorf("no line begins with %q; expected about, system, workload, controllers, brokers, partitions, seed, hurried, session, off, on, require, fault, op, heal, final, end, expect or history", verb)
 	}
 	return err
 }

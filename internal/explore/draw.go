@@ -20,6 +20,10 @@ const (
 	after  = 2 * time.Second
 )
 
+// dataSession is how long sessions last where values are at stake: short, for
+// in-sync sets to shrink and their leaders to fall several times in a run.
+const dataSession = 1500 * time.Millisecond
+
 // What a run's cluster has by default. Small clusters find the most in a given
 // time: few bugs need many nodes, and shrinking would only take them away.
 const (
@@ -39,7 +43,12 @@ func (s *Search) draw(ctx context.Context, seed uint64, trace bool) (*Plan, *Out
 		Heal: heal, Final: heal + settle, End: heal + settle + after,
 	}
 	r := rand.New(rand.NewPCG(seed, 0x6578706c6f7265))
-	p.Hurried = s.System == "kraft" && r.IntN(3) == 0
+	switch {
+	case s.Workload == toys.Data:
+		p.Session = dataSession
+	case s.System == "kraft":
+		p.Hurried = r.IntN(3) == 0
+	}
 	k, err := toys.New(p.config(trace))
 	if err != nil {
 		return nil, nil, err

@@ -29,6 +29,8 @@ type Plan struct {
 	Seed                             uint64
 	// Hurried is as in toys.Config.
 	Hurried bool
+	// Session is the SessionTimeout there; 0 is the default.
+	Session time.Duration
 	// Off and On switch guards of the system by name.
 	Off, On []string
 	Faults  []sim.Fault
@@ -56,7 +58,7 @@ type Outcome struct {
 func (p *Plan) config(trace bool) toys.Config {
 	return toys.Config{
 		System: p.System, Controllers: p.Controllers, Brokers: p.Brokers, Partitions: p.Partitions,
-		Seed: p.Seed, Hurried: p.Hurried, Off: p.Off, On: p.On, Trace: trace,
+		Seed: p.Seed, Hurried: p.Hurried, SessionTimeout: p.Session, Off: p.Off, On: p.On, Trace: trace,
 	}
 }
 
@@ -120,7 +122,7 @@ func (p *Plan) play(ctx context.Context, k *toys.Cluster, clients []leadership.C
 			toys.Explain(p.System, o.Verdict, k.Trace(), truth)
 		}
 	}
-	o.Failures = append(broken, failures(o.Verdict, o.Events)...)
+	o.Failures = append(broken, p.failures(o.Verdict, o.Events)...)
 	slices.SortFunc(o.Failures, Failure.Compare)
 	o.Failures = slices.Compact(o.Failures)
 	return o, nil

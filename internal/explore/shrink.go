@@ -107,43 +107,55 @@ func (s *shrinker) keep(f func(leadership.Op) bool) bool {
 	})
 }
 
-// witnessed tries what is likely to do: the reads that prove the anomaly, and of
-// what changes leaders all or that of the same partition. Questions change
+// witnessed tries what is likely to do: the operations that prove the anomaly, and
+// of what changes something all or that of the same partition. Questions change
 // nothing in the system, so that the others can mostly go at once.
 func (s *shrinker) witnessed(o *Outcome) {
-	type read struct {
-		at        int64 // µs
-		node, key string
-	}
-	proof, keys := map[read]bool{}, map[string]bool{}
+	keys := map[string]bool{}
+	var proof []checker.Witness
 	for _, a := range anomalies(o.Verdict) {
 		cause, _, _ := strings.Cut(a.Cause, ":")
 		if a.Kind != s.failure.Kind || cause != s.failure.Cause {
 			continue
 		}
+		proof = append(proof, a.Witness...)
 		for _, w := range a.Witness {
 			keys[w.Key] = true
-			if w.CallMS != nil && w.F == "read" {
-				proof[read{int64(*w.CallMS*1000 + 0.5), w.Node, w.Key}] = true
-			}
 		}
 	}
+	same := func(op leadership.Op) bool { return keys[op.Partition.String()] }
 	proves := func(op leadership.Op) bool {
-		return proof[read{int64(float64(op.At)/1000 + 0.5), string(op.Node), op.Partition.String()}]
+		return slices.ContainsFunc(proof, func(w checker.Witness) bool { return begins(op, &w) })
 	}
 	for _, f := range []func(leadership.Op) bool{
-		func(op leadership.Op) bool { return proves(op) },
-		func(op leadership.Op) bool {
-			return proves(op) || op.Do.Changes() && keys[op.Partition.String()]
-		},
+		proves,
+		func(op leadership.Op) bool { return proves(op) || op.Do.Changes() && same(op) },
+		same,
 		func(op leadership.Op) bool { return proves(op) || op.Do.Changes() },
 		func(op leadership.Op) bool { return op.Do.Changes() },
-		func(op leadership.Op) bool { return op.Do.Changes() || keys[op.Partition.String()] },
+		func(op leadership.Op) bool { return op.Do.Changes() || same(op) },
 	} {
 		if s.keep(f) {
 			return
 		}
 	}
+}
+
+// begins tells whether a question, a produce or a fetch is, as far as can be told,
+// the operation of a proof: one of data begins when its client knows whom to ask,
+// which takes a moment.
+func begins(op leadership.Op, w *checker.Witness) bool {
+	if w.CallMS == nil || w.Key != op.Partition.String() {
+		return false
+	}
+	late := time.Duration(*w.CallMS*float64(time.Millisecond)) - op.At
+	switch op.Do {
+	case leadership.Ask:
+		return w.Node == string(op.Node) && late.Abs() < time.Microsecond
+	case leadership.Produce, leadership.Fetch:
+		return late >= 0 && late < 5*time.Millisecond
+	}
+	return false
 }
 
 // anomalies lists those of all paths.
