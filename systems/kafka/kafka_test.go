@@ -59,6 +59,25 @@ func TestTheNewestKafkaWithTheModeIsFound(t *testing.T) {
 	}
 }
 
+func TestNobodyIsAdvertisedPastItsProxy(t *testing.T) {
+	p := place{number: 1, internal: "127.0.0.1:1001", proxy: "127.0.0.1:2001", client: "127.0.0.1:3001"}
+	for _, mode := range []Mode{ZooKeeper, KRaft} {
+		o, err := Options{Mode: mode, Dir: "x"}.withDefaults()
+		must(t, err)
+		for name, text := range map[string]string{"broker": brokerProperties(o, p, nil, "x"), "controller": controllerProperties(o, p, nil, "x")} {
+			told := ""
+			for line := range strings.Lines(text) {
+				if addresses, is := strings.CutPrefix(line, "advertised.listeners="); is {
+					told = addresses
+				}
+			}
+			if !strings.Contains(told, "://"+p.proxy) || strings.Contains(told, p.internal) {
+				t.Errorf("a %s's %s tells %q", mode, name, told)
+			}
+		}
+	}
+}
+
 func TestReplicas(t *testing.T) {
 	o, err := Options{Mode: KRaft, Dir: "x", Brokers: 4, Partitions: 5}.withDefaults()
 	must(t, err)

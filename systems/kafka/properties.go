@@ -62,7 +62,10 @@ func brokerProperties(o Options, p place, store []string, dir string) string {
 func controllerProperties(o Options, p place, voters []string, dir string) string {
 	var b strings.Builder
 	b.WriteString(shared)
-	fmt.Fprintf(&b, "process.roles=controller\nnode.id=%d\nlisteners=CONTROLLER://%s\nlog.dirs=%s\n", p.number, p.internal, dir)
+	fmt.Fprintf(&b, "process.roles=controller\nnode.id=%d\nlog.dirs=%s\n", p.number, dir)
+	// The leader of the quorum tells everybody where it is advertised (KIP-853), and
+	// that must not be past its proxy.
+	fmt.Fprintf(&b, "listeners=CONTROLLER://%s\nadvertised.listeners=CONTROLLER://%s\n", p.internal, p.proxy)
 	b.WriteString("controller.listener.names=CONTROLLER\n")
 	fmt.Fprintf(&b, "broker.session.timeout.ms=%d\n", o.SessionTimeout.Milliseconds())
 	b.WriteString(quorum(o, voters))
