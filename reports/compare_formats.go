@@ -6,27 +6,38 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/stalemate-io/stalemate/checker"
 )
 
 // CompareJUnit writes many runs as test results: a suite for each kind of
 // trouble, a case for each read path of each system. Runs that broke a promise
-// make a failure, and runs that are undecided, where none did, an error.
-func CompareJUnit(w io.Writer, rows []CompareRow) error {
+// make a failure, and runs that are undecided, where none did, an error. With a
+// ruling there is a case for each request instead, and requests decide.
+func CompareJUnit(w io.Writer, rows []CompareRow, ruling *CompareRuling) error {
 	out := junitSuites{Name: "stalemate compare"}
-	for _, r := range rows {
-		name := clean(r.Trouble)
-		if n := len(out.Suites); n == 0 || out.Suites[n-1].Name != name {
-			out.Suites = append(out.Suites, junitSuite{Name: name})
+	add := func(trouble string, c junitCase) {
+		c.Class = clean(trouble)
+		if n := len(out.Suites); n == 0 || out.Suites[n-1].Name != c.Class {
+			out.Suites = append(out.Suites, junitSuite{Name: c.Class})
 		}
-		s := &out.Suites[len(out.Suites)-1]
-		c := junitCase{Name: clean(fmt.Sprintf("%s %s: %s", r.System, r.Path, r.Promise)), Class: name}
+		out.Suites[len(out.Suites)-1].add(c)
+	}
+	if ruling != nil {
+		for i := range ruling.Answers {
+			add(ruling.Answers[i].Trouble, answerCase(&ruling.Answers[i]))
+		}
+		rows = nil
+	}
+	for _, r := range rows {
+		c := junitCase{Name: clean(fmt.Sprintf("%s %s: %s", r.System, r.Path, r.Promise))}
 		switch {
 		case r.Broken > 0:
 			c.Failure = &junitResult{Type: "promise broken", Message: fmt.Sprintf("the promise was broken in %d of %d runs", r.Broken, r.Runs), Text: clean(rowText(r))}
 		case r.Open > 0 && r.Promise != "none":
 			c.Error = &junitResult{Type: "undecided", Message: fmt.Sprintf("%d of %d runs are undecided", r.Open, r.Runs), Text: clean(rowText(r))}
 		}
-		s.add(c)
+		add(r.Trouble, c)
 	}
 	for i := range out.Suites {
 		out.Tests += out.Suites[i].Tests
@@ -34,6 +45,26 @@ func CompareJUnit(w io.Writer, rows []CompareRow) error {
 		out.Errors += out.Suites[i].Errors
 	}
 	return writeXML(w, out)
+}
+
+// answerCase is the case of one request.
+func answerCase(a *CompareAnswer) junitCase {
+	c := junitCase{Name: clean(a.System + " " + requestName(a.Path, a.Asked))}
+	result := &junitResult{
+		Message: clean(a.counts() + " runs"),
+		Text:    clean(fmt.Sprintf("%s asks of %s under %s: %s. %s runs; %s", a.From, a.System, a.Trouble, requestName(a.Path, a.Asked), a.counts(), a.worst())),
+	}
+	switch a.answer() {
+	case checker.Violated:
+		result.Type, c.Failure = "violated", result
+	case checker.Undecided:
+		result.Type, c.Error = "undecided", result
+	default:
+		if a.Allowed > 0 {
+			c.Skipped = &junitResult{Message: clean(a.Excused)}
+		}
+	}
+	return c
 }
 
 // rowText says all about a row, for a reader who sees nothing else.
@@ -56,8 +87,8 @@ func anomalyRuns(r CompareRow) string {
 }
 
 // CompareMarkdown writes many runs as a job summary: a table for each kind of
-// trouble.
-func CompareMarkdown(w io.Writer, rows []CompareRow) error {
+// trouble, and before them what a policy asks, where there is one.
+func CompareMarkdown(w io.Writer, rows []CompareRow, ruling *CompareRuling) error {
 	m := &markdown{room: MaxMarkdown - roomForEnd}
 	broken := 0
 	for _, r := range rows {
@@ -69,7 +100,22 @@ func CompareMarkdown(w io.Writer, rows []CompareRow) error {
 	if broken > 0 {
 		answer = fmt.Sprintf("%d of %d rows broke a promise", broken, len(rows))
 	}
+	if ruling != nil {
+		answer = "policy " + inline(ruling.Policy) + ": " + answerWord(ruling.Answer)
+	}
 	m.part("## stalemate compare: " + answer + "\n\n")
+	if ruling != nil {
+		m.table(ruling.table())
+		for i := range ruling.Answers {
+			if worst := ruling.Answers[i].worst(); worst != "" {
+				m.part("- " + inline(fmt.Sprintf("%s under %s, %s", ruling.Answers[i].System, ruling.Answers[i].Trouble, worst)) + "\n")
+			}
+		}
+		for _, note := range ruling.Notes {
+			m.part("- " + inline(note) + "\n")
+		}
+		m.part("\n")
+	}
 	for i := 0; i < len(rows); {
 		n := i
 		for n < len(rows) && rows[n].Trouble == rows[i].Trouble {

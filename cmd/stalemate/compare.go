@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -37,6 +36,10 @@ stale is the share of reads that were; how late they were stands there in ms, th
 median of the runs' 99th percentiles and the worst; behind is the worst in changes
 of one partition, offsets in records of the metadata log, which push has not.
 Below a line stand the anomalies, and how many runs had each. Same arguments, same table, on any machine.
+
+With a policy (--policy, or stalemate.yaml in the working directory) every run is
+held against it. Exit codes: 0 nothing is asked or all that is held, 1 a run violated
+it, 2 one is undecided and none violated it, 3 a run failed, 254 bad usage or policy.
 
 With --on local real processes of this machine are compared: zookeeper, an
 ensemble of three servers, push, whose state is in another, and kraft. The same
@@ -74,19 +77,22 @@ With --on docker the same three run in containers.`,
 					return fmt.Errorf("no system %q in the simulator; expected push or kraft", system)
 				}
 			}
+			asked, err := newCompared(cmd)
+			if err != nil {
+				return err
+			}
+			s.Judged = asked.add
 			start := time.Now()
 			r, err := s.Run(cmd.Context())
-			if err == nil {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%.0f simulated seconds a second\n", r.Simulated/time.Since(start).Seconds())
-				err = printComparison(cmd.OutOrStdout(), r, families, asJSON)
-			}
-			if err == nil {
-				err = reportComparison(cmd, r)
-			}
 			if err != nil {
 				return &exitError{exitFailed, err}
 			}
-			return nil
+			fmt.Fprintf(cmd.ErrOrStderr(), "%.0f simulated seconds a second\n", r.Simulated/time.Since(start).Seconds())
+			all := comparison{r, asked.ruling(r.Rows)}
+			if err := printComparison(cmd.OutOrStdout(), all, families, asJSON); err != nil {
+				return &exitError{exitFailed, err}
+			}
+			return all.finish(cmd, asJSON)
 		},
 	}
 	f := c.Flags()
@@ -132,11 +138,9 @@ func familiesNamed(names []string) ([]toys.Family, error) {
 	return out, nil
 }
 
-func printComparison(w io.Writer, r *toys.Result, families []toys.Family, asJSON bool) error {
+func printComparison(w io.Writer, r comparison, families []toys.Family, asJSON bool) error {
 	if asJSON {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
+		return r.json(w)
 	}
 	titles := map[string]string{}
 	for _, f := range families {

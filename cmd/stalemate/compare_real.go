@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -75,6 +74,7 @@ type realComparison struct {
 	faults  string
 	store   string
 
+	asked   *compared
 	report  *progress
 	windows []nemesis.Window
 	length  time.Duration // of the load
@@ -102,6 +102,9 @@ func (l *realComparison) run(c *cobra.Command, asJSON bool) error {
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
+	if l.asked, err = newCompared(c); err != nil {
+		return err
+	}
 	began := time.Now()
 	l.report = newProgress(c.ErrOrStderr())
 	l.length = time.Duration(len(faults)) * (comparedFor + 2*comparedHealthy)
@@ -109,14 +112,11 @@ func (l *realComparison) run(c *cobra.Command, asJSON bool) error {
 	if result.Rows, err = l.survey(c.Context(), faults); err != nil {
 		return &exitError{exitFailed, err}
 	}
-	err = l.print(c.OutOrStdout(), result, time.Since(began), asJSON)
-	if err == nil {
-		err = reportComparison(c, result)
-	}
-	if err != nil {
+	all := comparison{result, l.asked.ruling(result.Rows)}
+	if err := l.print(c.OutOrStdout(), all, time.Since(began), asJSON); err != nil {
 		return &exitError{exitFailed, err}
 	}
-	return nil
+	return all.finish(c, asJSON)
 }
 
 // survey runs every system with every seed, and gives a row for each read path.
@@ -136,6 +136,7 @@ func (l *realComparison) survey(ctx context.Context, faults []nemesis.Fault) ([]
 			if err != nil {
 				return nil, fmt.Errorf("%s, seed %d: %w", system, seed, err)
 			}
+			l.asked.add(l.faults, system, uint64(seed), v)
 			rows[i] = l.add(rows[i], system, seed, v)
 		}
 	}
@@ -244,11 +245,9 @@ func (l *realComparison) zookeeper(ctx context.Context, seed int64) (v *checker.
 	return verdictOf(ctx, run, p.settings.timeout)
 }
 
-func (l *realComparison) print(w io.Writer, r *toys.Result, took time.Duration, asJSON bool) error {
+func (l *realComparison) print(w io.Writer, r comparison, took time.Duration, asJSON bool) error {
 	if asJSON {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
+		return r.json(w)
 	}
 	rows := comparedRows(r.Rows)
 	for i := range rows {

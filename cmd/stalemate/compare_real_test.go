@@ -56,7 +56,7 @@ func TestTheTableOfALocalComparison(t *testing.T) {
 	}}
 	rows := l.add(l.add(nil, "kraft", 7, one), "kraft", 8, two)
 	var b strings.Builder
-	if err := l.print(&b, &toys.Result{Seeds: 2, First: 7, Rows: rows}, 100*time.Second, false); err != nil {
+	if err := l.print(&b, comparison{Result: &toys.Result{Seeds: 2, First: 7, Rows: rows}}, 100*time.Second, false); err != nil {
 		t.Fatal(err)
 	}
 	const want = `pause-leader, slow-link: each for 4.5s, at the same times for all

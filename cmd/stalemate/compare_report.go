@@ -13,19 +13,31 @@ import (
 	"github.com/stalemate-io/stalemate/reports"
 )
 
-// comparisonFormats are the formats that a comparison of many runs has.
-var comparisonFormats = map[string]func(io.Writer, *toys.Result) error{
-	"json": func(w io.Writer, r *toys.Result) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
-	},
-	"junit":    func(w io.Writer, r *toys.Result) error { return reports.CompareJUnit(w, comparedRows(r.Rows)) },
-	"markdown": func(w io.Writer, r *toys.Result) error { return reports.CompareMarkdown(w, comparedRows(r.Rows)) },
+// comparison is what came of many runs; Ruling is nil where no policy was asked.
+type comparison struct {
+	*toys.Result
+	Ruling *reports.CompareRuling `json:"policy,omitempty"`
 }
 
-// comparing adds to compare that its table can be written as a report.
+// comparisonFormats are the formats that a comparison of many runs has.
+var comparisonFormats = map[string]func(io.Writer, comparison) error{
+	"json":  func(w io.Writer, r comparison) error { return r.json(w) },
+	"junit": func(w io.Writer, r comparison) error { return reports.CompareJUnit(w, comparedRows(r.Rows), r.Ruling) },
+	"markdown": func(w io.Writer, r comparison) error {
+		return reports.CompareMarkdown(w, comparedRows(r.Rows), r.Ruling)
+	},
+}
+
+func (r comparison) json(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// comparing adds to compare that its runs can be held against a policy and its
+// table can be written as a report.
 func comparing(c *cobra.Command) *cobra.Command {
+	c.Flags().Var(&policyValue{}, "policy", `policy to hold every run against, "none" for none (default stalemate.yaml where there is one)`)
 	c.Flags().Var(&reportTargets{}, "report", "report to write, such as junit=junit.xml; one of json, junit, markdown; may be given several times")
 	c.PreRunE = func(c *cobra.Command, _ []string) error {
 		for _, t := range reportsOf(c) {
@@ -38,8 +50,15 @@ func comparing(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// reportComparison writes what --report asks for.
-func reportComparison(c *cobra.Command, r *toys.Result) error {
+// finish prints what a policy made of a comparison and writes what --report asks
+// for. The error carries the exit code.
+func (r comparison) finish(c *cobra.Command, asJSON bool) error {
+	if r.Ruling != nil && !asJSON {
+		if err := reports.ComparePolicy(c.OutOrStdout(), r.Ruling, textStyle(c.OutOrStdout())); err != nil {
+			return &exitError{exitFailed, err}
+		}
+	}
+	code := rulingCode(r.Ruling)
 	for _, t := range reportsOf(c) {
 		var out bytes.Buffer
 		err := comparisonFormats[t.format](&out, r)
@@ -47,8 +66,11 @@ func reportComparison(c *cobra.Command, r *toys.Result) error {
 			err = os.WriteFile(t.file, out.Bytes(), 0o666)
 		}
 		if err != nil {
-			return fmt.Errorf("%w: %s=%s: %w", errReport, t.format, t.file, err)
+			return &exitError{worse(code, exitFailed), fmt.Errorf("%w: %s=%s: %w", errReport, t.format, t.file, err)}
 		}
+	}
+	if code != exitHolds {
+		return &exitError{code: code}
 	}
 	return nil
 }

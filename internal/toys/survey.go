@@ -21,6 +21,9 @@ type Survey struct {
 	// Workers is how many run at the same time, by default one a core. It
 	// changes nothing in the result.
 	Workers int
+	// Judged, if not nil, is told of each run's verdict, with all that it says,
+	// from one goroutine at a time and in no order.
+	Judged func(family, system string, seed uint64, v *checker.Verdict)
 	// Progress is told, from one goroutine at a time, how many runs are done.
 	Progress             func(done, of int)
 	Warmup, Load, Settle time.Duration
@@ -137,7 +140,7 @@ func (s Survey) one(ctx context.Context, t task) finding {
 	if err != nil {
 		return finding{task: t, err: err}
 	}
-	return finding{task: t, verdict: counts(o.Verdict), broken: o.Broken, offsets: OffsetsBehind(o.Events, o.Truth), simulated: o.Simulated}
+	return finding{task: t, verdict: o.Verdict, broken: o.Broken, offsets: OffsetsBehind(o.Events, o.Truth), simulated: o.Simulated}
 }
 
 // counts leaves of a verdict what rows are made of: a survey of many thousands of
@@ -160,6 +163,12 @@ func (s Survey) gather(ctx context.Context, found <-chan finding, cancel func())
 		if f.err != nil && failed == nil {
 			failed = f.err
 			cancel()
+		}
+		if f.err == nil {
+			if s.Judged != nil {
+				s.Judged(s.Families[f.family].Name, s.Systems[f.system], f.seed, f.verdict)
+			}
+			f.verdict = counts(f.verdict)
 		}
 		all = append(all, f)
 		if s.Progress != nil {
