@@ -85,6 +85,11 @@ scenarios:
 	scripts/ensure-zookeeper
 	STALEMATE_SCENARIOS=1 $(GO) test -timeout 30m -run BothWorlds -v ./scenarios
 
+# The same in containers: eight minutes.
+.PHONY: scenarios-docker
+scenarios-docker: build
+	STALEMATE_SCENARIOS=1 STALEMATE_DOCKER=1 $(GO) test -count 1 -timeout 30m -run BothWorldsAgreeInContainers -v ./scenarios
+
 # A hundred clusters of processes, started and stopped: about four minutes.
 cycles:
 	STALEMATE_CYCLES=100 $(GO) test -timeout 30m -run LeavesNothing -v ./systems/processes
@@ -130,4 +135,4 @@ clean:
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
-	@echo "make build, compare, scenarios, unit, test-browser, images, test-docker, kafka, test-kafka, cycles, endurance, bench, lint, fuzz, mutants, guards, clean"
+	@echo "make build, compare, scenarios, scenarios-docker, unit, test-browser, images, test-docker, kafka, test-kafka, cycles, endurance, bench, lint, fuzz, mutants, guards, clean"

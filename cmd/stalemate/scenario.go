@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -81,7 +82,11 @@ func playReal(c *cobra.Command, s *scenarios.Scenario, containers bool) error {
 	}
 	l := scenarios.Local{Dir: dir, Containers: containers, Started: func(system *live.System) {
 		guard.holds(system)
-		report.say("%s is up", system.Options().System)
+		var brokers []string
+		for _, b := range system.Options().BrokerIDs() {
+			brokers = append(brokers, string(b)+" "+system.ClientAddr(string(b)))
+		}
+		report.say("%s is up: %s", system.Options().System, strings.Join(brokers, ", "))
 	}}
 	if err := l.PlayFor(c.Context(), s, c.OutOrStdout()); err != nil {
 		return fmt.Errorf("%w\n(what the nodes left is in %s)", err, dir)
