@@ -32,6 +32,20 @@ func TestToysRunInContainers(t *testing.T) {
 	for _, system := range processes.Systems() {
 		t.Run(system, func(t *testing.T) { runForReal(t, system, "docker") })
 	}
+	engine, err := docker.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	all, err := engine.Leftovers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range all {
+		if !l.Alive { // one that is alive is somebody else's
+			t.Errorf("left: %+v", l)
+		}
+	}
 }
 
 // needDocker skips a test where no Docker engine is to be used. Containers run the

@@ -188,14 +188,23 @@ func (c *Cluster) Links() systems.Links {
 }
 
 // Stop has every node leave in good order, so that its disk and its trace can be
-// read. Those that have not left when ctx is over are killed.
+// read. Those that have not left when ctx is over are killed. Brokers leave first:
+// those of push hand over what they lead to a controller.
 func (c *Cluster) Stop(ctx context.Context) error {
-	return systems.Each(c.nodes, func(p *process) error {
-		if p.Asleep() == local.ErrStopped {
-			return nil
+	var errs []error
+	for _, ids := range [][]node.ID{c.options.BrokerIDs(), c.options.ControllerIDs()} {
+		leaving := nodes{}
+		for _, id := range ids {
+			leaving[id] = c.nodes[id]
 		}
-		return p.Terminate(ctx)
-	})
+		errs = append(errs, systems.Each(leaving, func(p *process) error {
+			if p.Asleep() == local.ErrStopped {
+				return nil
+			}
+			return p.Terminate(ctx)
+		}))
+	}
+	return errors.Join(errs...)
 }
 
 // Close kills every node, paused ones too, and closes the links. A space of
