@@ -94,6 +94,11 @@ scenarios-docker: build
 cycles:
 	STALEMATE_CYCLES=100 $(GO) test -timeout 30m -run LeavesNothing -v ./systems/processes
 
+# The same in containers.
+.PHONY: cycles-docker
+cycles-docker: build
+	STALEMATE_CYCLES=100 STALEMATE_DOCKER=1 $(GO) test -count 1 -timeout 30m -run ContainersLeavesNothing -v ./systems/processes
+
 # push and kraft under all faults, one every 2.5 s, for TIME each: nothing recorded is
 # lost, the tool's memory stays flat, and kraft keeps its promise. The runs are kept in
 # store, to be looked at with stalemate check.
@@ -135,4 +140,4 @@ clean:
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
-	@echo "make build, compare, scenarios, scenarios-docker, unit, test-browser, images, test-docker, kafka, test-kafka, cycles, endurance, bench, lint, fuzz, mutants, guards, clean"
+	@echo "make build, compare, scenarios, scenarios-docker, unit, test-browser, images, test-docker, kafka, test-kafka, cycles, cycles-docker, endurance, bench, lint, fuzz, mutants, guards, clean"

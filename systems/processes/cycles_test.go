@@ -1,11 +1,15 @@
 package processes
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/stalemate-io/stalemate/systems/docker"
 )
 
 // cycles in the environment is how often a cluster is started and stopped.
@@ -22,29 +26,60 @@ func openFiles(t *testing.T) int {
 }
 
 func TestStartingAndStoppingLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	goThrough(t, func(i int) {
+		c, err := Launch(t.Context(), Options{Settings: small, Dir: dir})
+		must(t, err)
+		end(t, i, c)
+		if left := nodesIn(t, dir); len(left) > 0 {
+			t.Fatalf("cycle %d left processes behind: %v", i, left)
+		}
+	})
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != small.Controllers+small.Brokers {
+		t.Errorf("%d entries in the folder, %v", len(entries), err)
+	}
+}
+
+func TestStartingAndStoppingContainersLeavesNothing(t *testing.T) {
+	if os.Getenv("STALEMATE_DOCKER") == "" {
+		t.Skip("STALEMATE_DOCKER is not set: see make cycles-docker")
+	}
+	if os.Getenv(docker.ProgramVariable) == "" {
+		program, err := filepath.Abs("../../bin/stalemate")
+		must(t, err)
+		t.Setenv(docker.ProgramVariable, program)
+	}
+	dir := t.TempDir()
+	goThrough(t, func(i int) {
+		space, err := docker.OpenSpace(t.Context())
+		must(t, err)
+		c, err := Launch(t.Context(), Options{Settings: small, Dir: dir, Space: space})
+		if err != nil {
+			t.Fatal(errors.Join(err, space.Close()))
+		}
+		end(t, i, c)
+		must(t, space.Close())
+		engine, err := docker.Connect(t.Context())
+		must(t, err)
+		left, err := engine.Leftovers(t.Context())
+		must(t, errors.Join(err, engine.Close()))
+		for _, l := range left {
+			if l.Run == space.Name() {
+				t.Fatalf("cycle %d left %+v", i, l)
+			}
+		}
+	})
+}
+
+// goThrough goes through cycles, none of which may leave a goroutine or a descriptor.
+func goThrough(t *testing.T, cycle func(i int)) {
 	n, err := strconv.Atoi(os.Getenv(cycles))
 	if err != nil {
 		t.Skipf("set %s to how many cycles to go through", cycles)
 	}
-	dir := t.TempDir()
 	before := 0
 	for i := range n {
-		c, err := Launch(t.Context(), Options{Settings: small, Dir: dir})
-		must(t, err)
-		switch i % 3 { // as it may be when a run ends
-		case 1:
-			must(t, c.Pause(t.Context(), "c1"))
-		case 2:
-			must(t, c.Kill(t.Context(), "b1"))
-		}
-		if i%2 == 0 {
-			must(t, c.Resume(t.Context(), "c1"))
-			must(t, c.Stop(t.Context()))
-		}
-		must(t, c.Close())
-		if left := nodesIn(t, dir); len(left) > 0 {
-			t.Fatalf("cycle %d left processes behind: %v", i, left)
-		}
+		cycle(i)
 		if err := goleak.Find(); err != nil {
 			t.Fatalf("cycle %d: %v", i, err)
 		}
@@ -55,7 +90,20 @@ func TestStartingAndStoppingLeavesNothing(t *testing.T) {
 			t.Fatalf("%d descriptors are open after cycle %d, %d after the first", open, i, before)
 		}
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != small.Controllers+small.Brokers {
-		t.Errorf("%d entries in the folder, %v", len(entries), err)
+}
+
+// end ends a cluster as it may be when a run ends.
+func end(t *testing.T, i int, c *Cluster) {
+	t.Helper()
+	switch i % 3 {
+	case 1:
+		must(t, c.Pause(t.Context(), "c1"))
+	case 2:
+		must(t, c.Kill(t.Context(), "b1"))
 	}
+	if i%2 == 0 {
+		must(t, c.Resume(t.Context(), "c1"))
+		must(t, c.Stop(t.Context()))
+	}
+	must(t, c.Close())
 }
