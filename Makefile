@@ -94,7 +94,7 @@ scenarios-docker: build
 cycles:
 	STALEMATE_CYCLES=100 $(GO) test -timeout 30m -run LeavesNothing -v ./systems/processes
 
-# The same in containers.
+# The same in containers: nine minutes.
 .PHONY: cycles-docker
 cycles-docker: build
 	STALEMATE_CYCLES=100 STALEMATE_DOCKER=1 $(GO) test -count 1 -timeout 30m -run ContainersLeavesNothing -v ./systems/processes
