@@ -132,7 +132,11 @@ func (c *Cluster) launch(ctx context.Context) error {
 			return err
 		}
 	}
-	return c.awaitLeaders(ctx)
+	err = c.awaitLeaders(ctx)
+	if errors.Is(err, context.DeadlineExceeded) && c.options.Space != nil && c.options.Proxied {
+		err = fmt.Errorf("%w; its containers reach each other through this machine at %s: a firewall may keep them from it", err, c.mesh.Host())
+	}
+	return err
 }
 
 // Options are those of the launch with the defaults filled in.
