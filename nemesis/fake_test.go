@@ -35,7 +35,8 @@ func newFake(n int) *fake {
 	return f
 }
 
-// newDependent is a fake of three nodes that depend on server s1.
+// newDependent is a fake of three nodes that depend on server s1, and whose leader
+// pushes to the others.
 func newDependent() *fake {
 	f := newFake(3)
 	f.servers = []string{"s1"}
@@ -43,6 +44,20 @@ func newDependent() *fake {
 }
 
 func (f *fake) Dependencies() []string { return f.servers }
+
+func (f *fake) Pushed() []string {
+	if f.servers == nil {
+		return nil
+	}
+	return slices.Clone(f.nodes)
+}
+
+func (f *fake) HoldPush(to string, d time.Duration) error {
+	if d == 0 {
+		return f.repair("push to " + to)
+	}
+	return f.damage(fmt.Sprintf("push to %s held %v", to, d))
+}
 
 // state lists what is broken, sorted.
 func (f *fake) state() []string {

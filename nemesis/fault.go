@@ -37,16 +37,25 @@ type Disruption struct {
 type Settings struct {
 	// Delay is how long a slow link holds back what it carries.
 	Delay time.Duration
+	// Hold is how long a late push is held back.
+	Hold time.Duration
 }
 
 // DefaultDelay is the delay of a slow link: far above a healthy round trip, far
 // below what a follower takes for a dead leader.
 const DefaultDelay = 100 * time.Millisecond
 
+// DefaultHold is for how long a push is held back: longer than its sender is likely
+// to wait for the answer.
+const DefaultHold = 10 * time.Second
+
 // All lists the faults, in the order in which they are documented.
 func All(s Settings) []Fault {
 	if s.Delay <= 0 {
 		s.Delay = DefaultDelay
+	}
+	if s.Hold <= 0 {
+		s.Hold = DefaultHold
 	}
 	return []Fault{
 		isolate{leaderOnly: true},
@@ -63,6 +72,7 @@ func All(s Settings) []Fault {
 		halves{},
 		bridge{},
 		slowLink{delay: s.Delay},
+		latePush{hold: s.Hold},
 	}
 }
 

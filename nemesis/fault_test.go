@@ -65,19 +65,22 @@ func TestFaults(t *testing.T) {
 		{"slow-link delays what the leader sends to one follower", "slow-link", [][]string{
 			{"n3>n1 delayed 70ms"}, {"n3>n2 delayed 70ms"},
 		}},
+		{"late-push holds one push of the leader to another node back", "late-push", [][]string{
+			{"push to n1 held 9s"}, {"push to n2 held 9s"},
+		}},
 	}
 	covered := []string{}
 	for _, test := range tests {
 		covered = append(covered, test.fault)
 		t.Run(test.rule, func(t *testing.T) {
-			faults, err := Parse(test.fault, Settings{Delay: 70 * time.Millisecond})
+			faults, err := Parse(test.fault, Settings{Delay: 70 * time.Millisecond, Hold: 9 * time.Second})
 			if err != nil || len(faults) != 1 {
 				t.Fatalf("Parse gave %v, %v", faults, err)
 			}
 			missing := slices.Clone(test.broken)
 			for seed := range uint64(100) {
 				c := newFake(3)
-				if strings.HasPrefix(test.fault, "lose-") {
+				if strings.HasPrefix(test.fault, "lose-") || test.fault == "late-push" {
 					c = newDependent()
 				}
 				if err := faults[0].Available(c); err != nil {
@@ -185,7 +188,7 @@ func TestFaultsThatNeedMoreNodesAreNotAvailable(t *testing.T) {
 	for nodes, want := range map[int][]string{
 		1: {"pause-leader", "pause-node", "kill-leader", "kill-node"},
 		2: {"isolate-leader", "isolate-node", "pause-leader", "pause-node", "kill-leader", "kill-node", "cut-one-way", "halves", "slow-link"},
-		3: slices.DeleteFunc(Names(), func(name string) bool { return strings.HasPrefix(name, "lose-") }),
+		3: slices.DeleteFunc(Names(), func(name string) bool { return strings.HasPrefix(name, "lose-") || name == "late-push" }),
 	} {
 		var got []string
 		for _, f := range All(Settings{}) {
@@ -199,9 +202,11 @@ func TestFaultsThatNeedMoreNodesAreNotAvailable(t *testing.T) {
 	}
 }
 
-func TestWhatANodeDoesNotDependOnItCannotLose(t *testing.T) {
+func TestFaultsOfASystemWithAStoreAreNotAvailableWithout(t *testing.T) {
 	for _, f := range All(Settings{}) {
-		if _, is := f.(lose); is && (f.Available(newFake(3)) == nil || f.Available(newDependent()) != nil) {
+		_, loses := f.(lose)
+		_, pushes := f.(latePush)
+		if (loses || pushes) && (f.Available(newFake(3)) == nil || f.Available(newDependent()) != nil) {
 			t.Errorf("%s: %v without servers beside the nodes, %v with", f.Name(), f.Available(newFake(3)), f.Available(newDependent()))
 		}
 	}

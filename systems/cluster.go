@@ -38,6 +38,17 @@ type Dependent interface {
 	Dependencies() []string
 }
 
+// Pushing is a Cluster of which one node tells the others what it has decided, and in
+// which one such push can be held back.
+type Pushing interface {
+	Cluster
+	// Pushed lists the nodes that are told; none where nothing can be held back.
+	Pushed() []string
+	// HoldPush has the next push to a node arrive d late, and what is sent after it
+	// pass it. Zero takes that back, where the push has not been sent yet.
+	HoldPush(to string, d time.Duration) error
+}
+
 // Links breaks directed links between nodes of a cluster. A link carries what
 // one node sends to another; cutting it leaves the opposite direction whole.
 type Links interface {

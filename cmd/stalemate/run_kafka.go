@@ -66,6 +66,9 @@ Kafka's jars come from "make kafka", or from KAFKA_HOME.`,
 	fs.IntVar(&o.Brokers, "brokers", 3, "brokers")
 	fs.IntVar(&o.Partitions, "partitions", 6, "partitions")
 	fs.DurationVar(&o.SessionTimeout, "session-timeout", 4*time.Second, "silence after which a broker is taken for dead")
+	if mode == kafka.ZooKeeper {
+		fs.DurationVar(&o.PushTimeout, "push-timeout", 30*time.Second, "how long the controller waits for the answer to a push")
+	}
 	fs.StringVar(&o.Home, "kafka-home", "", "an unpacked release of Kafka (default: KAFKA_HOME, else what make kafka brought)")
 	fs.StringVar(&f.store, "store", "store", "folder that runs are kept in")
 	fs.BoolVar(&f.json, "json", false, "print the verdict as JSON")
@@ -91,7 +94,7 @@ func (f *kafkaFlags) run(c *cobra.Command) error {
 	if f.workload != toys.Leadership && f.workload != toys.Data {
 		return &exitError{exitUsage, fmt.Errorf("--workload %s: expected %s or %s", f.workload, toys.Leadership, toys.Data)}
 	}
-	faults, err := nemesis.Parse(f.faults, nemesis.Settings{})
+	faults, err := nemesis.Parse(f.faults, nemesis.Settings{Hold: f.faultFor})
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
@@ -142,14 +145,18 @@ func (f *kafkaFlags) create(in kafka.Installation) (*histories.Run, error) {
 	if f.name != "" {
 		name = f.name
 	}
+	settings := map[string]string{
+		"workload": f.workload,
+		"faults":   f.faults, "fault-for": f.faultFor.String(), "fault-every": f.faultEvery.String(),
+		"brokers": fmt.Sprint(o.Brokers), "partitions": fmt.Sprint(o.Partitions), "clients": fmt.Sprint(f.clients),
+		"time": f.load.String(), "settle": f.settle.String(), "session-timeout": o.SessionTimeout.String(),
+	}
+	if o.Mode == kafka.ZooKeeper {
+		settings["push-timeout"] = o.PushTimeout.String()
+	}
 	return histories.CreateRun(f.store, histories.RunInfo{
 		Name: name, System: string(o.Mode), Deployment: "local", Seed: int64(f.seed), Model: model, Promises: promises,
-		Settings: map[string]string{
-			"workload": f.workload,
-			"faults":   f.faults, "fault-for": f.faultFor.String(), "fault-every": f.faultEvery.String(),
-			"brokers": fmt.Sprint(o.Brokers), "partitions": fmt.Sprint(o.Partitions), "clients": fmt.Sprint(f.clients),
-			"time": f.load.String(), "settle": f.settle.String(), "session-timeout": o.SessionTimeout.String(),
-		},
+		Settings: settings,
 		Versions: map[string]string{"stalemate": version(), "go": runtime.Version(), "kafka": in.Version, "java": in.JavaVersion},
 		Command:  commandLine(),
 	})

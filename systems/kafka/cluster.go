@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -32,6 +33,7 @@ type Cluster struct {
 	mesh         *links.Mesh
 	admin        *tcp.Node
 	topicID      [16]byte
+	holds        holds
 }
 
 var _ systems.Dependent = (*Cluster)(nil)
@@ -148,7 +150,11 @@ func (c *Cluster) proxy(to, target string) (string, error) {
 	if !local.TellsDiallers {
 		return target, nil
 	}
-	port, err := c.mesh.Open(links.Route{To: to, Target: target, Who: c.who})
+	route := links.Route{To: to, Target: target, Who: c.who}
+	if slices.Contains(c.Pushed(), to) {
+		route.Frames = c.holds.on(node.ID(to))
+	}
+	port, err := c.mesh.Open(route)
 	return hostPort(port), err
 }
 

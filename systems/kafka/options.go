@@ -41,6 +41,9 @@ type Options struct {
 	// ElectionTimeout and FetchTimeout are those of the quorum, 1 s and 2 s by
 	// default.
 	ElectionTimeout, FetchTimeout time.Duration
+	// PushTimeout is how long a controller in ZooKeeper mode waits for the answer to
+	// a push before it sends it again; 30 s by default, as Kafka does.
+	PushTimeout time.Duration
 	// HeapMB is the largest heap of a node in MiB; 256 by default.
 	HeapMB int
 }
@@ -64,7 +67,7 @@ func (o Options) withDefaults() (Options, error) {
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration
-	}{{&o.SessionTimeout, 4 * time.Second}, {&o.ElectionTimeout, time.Second}, {&o.FetchTimeout, 2 * time.Second}} {
+	}{{&o.SessionTimeout, 4 * time.Second}, {&o.PushTimeout, 30 * time.Second}, {&o.ElectionTimeout, time.Second}, {&o.FetchTimeout, 2 * time.Second}} {
 		if *d.field == 0 {
 			*d.field = d.value
 		}

@@ -48,8 +48,8 @@ func brokerProperties(o Options, p place, store []string, dir string) string {
 	// A follower is out of sync after the same silence that makes a broker dead.
 	fmt.Fprintf(&b, "replica.lag.time.max.ms=%d\n", session)
 	if o.Mode == ZooKeeper {
-		fmt.Fprintf(&b, "broker.id=%d\nzookeeper.connect=%s\nzookeeper.session.timeout.ms=%d\nzookeeper.connection.timeout.ms=30000\n",
-			p.number, strings.Join(store, ","), session)
+		fmt.Fprintf(&b, "broker.id=%d\nzookeeper.connect=%s\nzookeeper.session.timeout.ms=%d\nzookeeper.connection.timeout.ms=30000\nrequest.timeout.ms=%d\n",
+			p.number, strings.Join(store, ","), session, o.PushTimeout.Milliseconds())
 		return b.String()
 	}
 	fmt.Fprintf(&b, "process.roles=broker\nnode.id=%d\ncontroller.listener.names=CONTROLLER\n", p.number)
