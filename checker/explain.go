@@ -245,7 +245,7 @@ func (x *explainer) valueOf(i int32) histories.Datum {
 
 // flaw puts a violation of one order into words.
 func (x *explainer) flaw(f *flaw) Anomaly {
-	a := Anomaly{Kind: f.kind, Witness: x.witness(x.withWriters(f)...)}
+	a := Anomaly{Kind: f.kind, Witness: x.witness(x.evidence(f)...)}
 	last := f.ops[len(f.ops)-1]
 	a.Node = x.h.Nodes[x.h.Operations[last].Node]
 	if f.key != noState {
@@ -266,17 +266,13 @@ func (x *explainer) flaw(f *flaw) Anomaly {
 	return a
 }
 
-// withWriters adds to the operations of a regress the writes that they saw.
-func (x *explainer) withWriters(f *flaw) []int32 {
+// evidence is the operations of a flaw and what shows where the states stand that
+// they wrote or saw.
+func (x *explainer) evidence(f *flaw) []int32 {
 	ops := slices.Clone(f.ops)
-	if f.kind != kindRegress || f.key == noState || x.registers[f.key].undecided != "" {
-		return ops
-	}
 	for _, i := range f.ops {
 		if s := x.resolver.seen[i]; s != noState {
-			if w := x.registers[f.key].states[s].op; w != noOp {
-				ops = append(ops, w)
-			}
+			ops = append(ops, x.resolver.evidence(x.registers[x.h.Operations[i].Key], s)...)
 		}
 	}
 	return ops

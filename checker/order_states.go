@@ -244,19 +244,38 @@ func (r *resolver) byVersion(reg *keyOrder) {
 }
 
 // mismatch notes a read that returned another value than its version has, by the
-// write that made it; where none is known, by the first read that told it.
+// write that was acknowledged with it or else by the first read that told it.
 func (r *resolver) mismatch(reg *keyOrder, writer, read int32) {
-	if writer != noOp {
+	ops := r.v.history.Operations
+	if writer != noOp && acknowledged(&ops[writer]) {
 		reg.flaw(kindConflict, "the read tells the version of the write and another value", writer, read)
 		return
 	}
-	ops := r.v.history.Operations
-	for _, i := range r.v.keys[reg.key] {
-		if r.isSeen(&ops[i]) && ops[i].Version == ops[read].Version {
-			reg.flaw(kindConflict, "two reads tell one version and two values", i, read)
-			return
-		}
+	reg.flaw(kindConflict, "two reads tell one version and two values", r.teller(reg.key, ops[read].Version), read)
+}
+
+// teller is the first read that told a version, which some read did.
+func (r *resolver) teller(key int32, version int64) int32 {
+	list := r.v.keys[key]
+	return list[slices.IndexFunc(list, func(i int32) bool {
+		op := &r.v.history.Operations[i]
+		return r.isSeen(op) && op.Version == version
+	})]
+}
+
+// evidence is what shows that a state has the version that it has: its write or,
+// where that told none, the first read that did. The initial state needs none where
+// it has no version.
+func (r *resolver) evidence(reg *keyOrder, s int32) []int32 {
+	st := &reg.states[s]
+	var proof []int32
+	if st.op != noOp {
+		proof = append(proof, st.op)
 	}
+	if st.version != histories.UnknownVersion && (st.op == noOp || !acknowledged(&r.v.history.Operations[st.op])) {
+		proof = append(proof, r.teller(reg.key, st.version))
+	}
+	return proof
 }
 
 // sortStates puts the states in order of version, one for each version.
@@ -341,22 +360,47 @@ func (r *resolver) foreign(reg *keyOrder) []state {
 			found = append(found, state{value, version, w})
 			unknown[value] = writers[1:]
 		default:
-			r.unwritten(reg, found, i)
+			r.unwritten(reg, found, readers, i)
 			found = append(found, state{value, version, noOp})
 		}
 	}
 	return found
 }
 
-// unwritten notes a read of a version that no write is left to have made.
-func (r *resolver) unwritten(reg *keyOrder, found []state, read int32) {
-	for _, s := range found {
-		if s.value == r.v.history.Operations[read].Result && s.op != noOp {
-			reg.flaw(kindConflict, "the value was written once and stands under two versions", s.op, read)
-			return
+// unwritten notes a read of a version that no write is left to have made: those of
+// its value, if any, made what they were acknowledged with and what others read.
+func (r *resolver) unwritten(reg *keyOrder, found []state, readers map[int64]int32, read int32) {
+	ops := r.v.history.Operations
+	value := ops[read].Result
+	var proof []int32
+	for _, i := range r.v.keys[reg.key] {
+		if writes(&ops[i]) && written(&ops[i]) == value {
+			proof = append(proof, i)
 		}
 	}
-	reg.flaw(kindPhantom, "", read)
+	if value == reg.states[0].value {
+		proof = append(proof, older(reg, readers))
+	}
+	if len(proof) == 0 {
+		reg.flaw(kindPhantom, "", read)
+		return
+	}
+	for _, s := range found {
+		if s.value == value {
+			proof = append(proof, readers[s.version])
+		}
+	}
+	reg.flaw(kindConflict, "no write of the value can have the version that the last of these reads tells", append(proof, read)...)
+}
+
+// older is the operation that told the oldest version: it stands before what is not
+// the initial value's.
+func older(reg *keyOrder, readers map[int64]int32) int32 {
+	oldest := slices.Min(slices.Collect(maps.Keys(readers)))
+	if len(reg.states) > 1 && reg.states[1].version < oldest {
+		return reg.states[1].op
+	}
+	return readers[oldest]
 }
 
 func (r *resolver) someCAS(ops []int32) bool {
@@ -425,9 +469,12 @@ func (r *resolver) checkExpected(reg *keyOrder) {
 			unknown = r.unknownWrites(reg.key)
 		}
 		w := noOp
+		var proof []int32 // beside the writes that had their place elsewhere
 		for _, u := range unknown[ops[i].Argument] {
 			if r.seen[u] == noState {
 				w = u
+			} else {
+				proof = append(proof, u)
 			}
 		}
 		if w != noOp && !neighbours {
@@ -435,11 +482,8 @@ func (r *resolver) checkExpected(reg *keyOrder) {
 				ops[w].Invoked, ops[i].Invoked, onKey(r.v.history, reg.key))
 			continue
 		}
-		witness := []int32{before.op, i}
-		if before.op == noOp {
-			witness = witness[1:]
-		}
-		reg.flaw(kindConflict, "the compare-and-set succeeded on another value than the one it expected", witness...)
+		proof = append(proof, r.evidence(reg, int32(s-1))...)
+		reg.flaw(kindConflict, "the compare-and-set succeeded on another value than the one it expected", append(proof, i)...)
 	}
 }
 
