@@ -255,8 +255,11 @@ func TestAStoppedTimerNeverRings(t *testing.T) {
 		due := env.After(0, func() { rang <- "stopped" }) // posted already when it is stopped
 		due.Stop()
 		env.After(time.Hour, func() { rang <- "much later" }).Stop()
-		env.After(2*time.Millisecond, func() { rang <- "later" })
-		env.After(time.Millisecond, func() { rang <- "soon" })
+		// By the time that the second of these rings, a stopped one would have.
+		env.After(time.Millisecond, func() {
+			rang <- "soon"
+			env.After(time.Millisecond, func() { rang <- "later" })
+		})
 	})
 	if a, b := <-rang, <-rang; a != "soon" || b != "later" {
 		t.Errorf("rang %s, %s", a, b)
