@@ -101,6 +101,7 @@ func (p *peer) expire(c *call) {
 		delete(p.sent, c.id)
 		if p.conn != nil && p.heard < c.sent {
 			p.conn.Close()
+			p.conn = nil // what waits goes over the next one
 		}
 		p.end(c, nil, node.ErrTimeout)
 		return
@@ -206,10 +207,15 @@ func (p *peer) serve(conn net.Conn) (heard bool) {
 	return heard
 }
 
-// send writes what waits, as much at once as there is.
+// send writes what waits, as much at once as there is, until the connection is
+// given up.
 func (p *peer) send(conn net.Conn, broken <-chan struct{}) {
 	for {
 		p.mu.Lock()
+		if p.conn != conn {
+			p.mu.Unlock()
+			return
+		}
 		batch := make(net.Buffers, 0, len(p.waiting))
 		for _, c := range p.waiting {
 			batch = append(batch, c.frame)
