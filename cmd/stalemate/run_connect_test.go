@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,8 +16,8 @@ func runCommand(t *testing.T, args ...string) error {
 	t.Helper()
 	c := newRun()
 	c.SilenceUsage, c.SilenceErrors = true, true
-	c.SetOut(io.Discard)
-	c.SetErr(io.Discard)
+	c.SetOut(t.Output())
+	c.SetErr(t.Output())
 	c.SetArgs(args)
 	return c.ExecuteContext(t.Context())
 }

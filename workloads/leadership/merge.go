@@ -19,6 +19,9 @@ type Change struct {
 	Order int64
 	// At is when it was committed.
 	At time.Duration
+	// Early is by how much sooner than At it may have been committed: 0 where
+	// the moment is known.
+	Early time.Duration
 }
 
 // wish is what a client asked for and has not learnt the outcome of.
@@ -40,9 +43,10 @@ type wish struct {
 // Unknown outcomes are settled as checker.Resolve does by a system's log, with
 // one difference. A client asks for a leader and not for a value, so that a
 // change may be given to another than the client who asked for it. That is
-// sound, since the moment of every change is known: the write is over at that
-// moment whoever made it, and beginning at the client's invoke only widens it.
-// What no change is left for did not happen, as the changes are all there are.
+// sound, since the latest moment of every change is known: the write is over at
+// that moment whoever made it, and beginning at the client's invoke, or where the
+// change may have been earlier still, only widens it. What no change is left for
+// did not happen, as the changes are all there are.
 //
 // An acknowledged write that is not among the changes stays as it is: the
 // system has lost it.
@@ -123,6 +127,7 @@ type placed struct {
 // those of clients whose outcome only the truth tells.
 func (m *merger) systemWrites(truth []Change) []placed {
 	var out []placed
+	overlapping := m.system
 	for _, c := range truth {
 		key, value := c.Partition.String(), Text(c.Leader, c.Epoch)
 		if m.acknowledged[id(key, value)] {
@@ -132,13 +137,17 @@ func (m *merger) systemWrites(truth []Change) []placed {
 			Time: int64(c.At), F: "write", Key: histories.String(key), Value: histories.String(value),
 			Process: histories.Process{Client: m.system},
 		}
-		if w := m.wishFor(key, int64(c.Leader), int64(c.At)); w != nil {
+		if w := m.wishFor(key, int64(c.Leader), int64(c.At)); w != nil && c.Early == 0 {
 			w.used, w.at = true, int64(c.At)
 			e.Process.Client = w.process
 		} else {
+			if c.Early > 0 { // others may be under way meanwhile
+				overlapping++
+				e.Process.Client = overlapping
+			}
 			invoke := e
-			invoke.Type = histories.Invoke
-			out = append(out, placed{int64(c.At), invoke})
+			invoke.Type, invoke.Time = histories.Invoke, int64(c.At-c.Early)
+			out = append(out, placed{invoke.Time, invoke})
 		}
 		e.Type, e.Version = histories.OK, histories.At(int64(c.Epoch))
 		out = append(out, placed{int64(c.At), e})
@@ -172,7 +181,7 @@ func (m *merger) settle(events []histories.Event, writes *[]placed) {
 		}
 		*writes = append(*writes, placed{last, histories.Event{
 			Time: last, Process: histories.Process{Client: w.process}, Type: histories.Fail, F: "write",
-			Key: histories.String(w.key), Error: "not among the changes that the system committed",
+			Key: histories.String(w.key), Error: "no change that the system committed is put down to it",
 		}})
 	}
 	slices.SortStableFunc(*writes, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
@@ -195,7 +204,7 @@ func (m *merger) interleave(events []histories.Event, writes []placed) []histori
 	for i := range events {
 		e := &events[i]
 		for next < len(writes) && (writes[next].at < e.Time || writes[next].at == e.Time && e.Type != histories.Invoke &&
-			(writes[next].event.Type == histories.Invoke || writes[next].event.Process.Client == m.system || invoked[writes[next].event.Process.Client])) {
+			(writes[next].event.Type == histories.Invoke || writes[next].event.Process.Client >= m.system || invoked[writes[next].event.Process.Client])) {
 			put()
 		}
 		if m.dropped[i] {

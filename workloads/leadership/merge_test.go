@@ -24,6 +24,12 @@ func change(at int64, leader, epoch int32) Change {
 	return Change{Partition: protocol.Partition{Topic: "t"}, Leader: leader, Epoch: epoch, Order: at, At: time.Duration(at)}
 }
 
+func early(at, by int64, leader, epoch int32) Change {
+	c := change(at, leader, epoch)
+	c.Early = time.Duration(by)
+	return c
+}
+
 func TestMerge(t *testing.T) {
 	const (
 		invoke, ok, fail, info = histories.Invoke, histories.OK, histories.Fail, histories.Info
@@ -63,6 +69,18 @@ func TestMerge(t *testing.T) {
 			[]histories.Event{event(10, 0, invoke, "write", "elect b2", 2), event(40, 0, info, "write", "", 0)},
 			[]Change{change(5, 2, 1), change(20, 3, 2)},
 			"5 1 invoke b2/1; 5 1 ok b2/1; 10 0 invoke elect b2; 20 1 invoke b3/2; 20 1 ok b3/2; 40 0 fail nil",
+		},
+		{
+			"a change that may have been earlier may have been before any other that was seen",
+			[]histories.Event{event(10, 0, invoke, "read", "", 0), event(30, 0, ok, "read", "b3/2", 0)},
+			[]Change{early(20, 15, 3, 1), early(30, 30, 3, 2)},
+			"0 3 invoke b3/2; 5 2 invoke b3/1; 10 0 invoke ; 20 2 ok b3/1; 30 3 ok b3/2; 30 0 ok b3/2",
+		},
+		{
+			"and before a write of unknown outcome, to which it is not put down",
+			[]histories.Event{event(10, 0, invoke, "write", "elect b2", 2), event(40, 0, info, "write", "", 0)},
+			[]Change{early(20, 15, 2, 1)},
+			"5 2 invoke b2/1; 10 0 invoke elect b2; 20 2 ok b2/1; 40 0 fail nil",
 		},
 		{
 			"an acknowledged write that the system lost stays",

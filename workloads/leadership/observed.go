@@ -14,12 +14,13 @@ import (
 
 // Observed gives the changes that clients saw, where the system itself cannot be
 // asked what it committed: each leader in an epoch that was answered to a read or a
-// write. It counts as committed from when a client first was told of it, or of a
+// write. It counts as committed by when a client first was told of it, or of a
 // later epoch of the same partition.
 //
 // That is never too early, so that nothing is found stale that was not. It may be
-// too late, so that a lag measured by it is the least that it can have been, and a
-// change that nobody was told of is missing.
+// too late, by as long as the run has lasted, so that a lag measured by it is the
+// least that it can have been, and no change is known to come after another because
+// it was seen later. A change that nobody was told of is missing.
 func Observed(events []histories.Event) []Change {
 	seen := map[string]Change{}
 	for i := range events {
@@ -48,6 +49,7 @@ func Observed(events []histories.Event) []Change {
 	}
 	for i := range changes {
 		changes[i].Order = int64(i)
+		changes[i].Early = changes[i].At
 	}
 	return changes
 }

@@ -25,22 +25,22 @@ func TestWhatClientsAreToldIsCommittedFromThenOn(t *testing.T) {
 		{
 			"the first time counts",
 			[]histories.Event{told(5, ok, "read", p, "b1/3"), told(9, ok, "read", p, "b1/3")},
-			[]Change{{p, 1, 3, 0, 5}},
+			[]Change{{p, 1, 3, 0, 5, 5}},
 		},
 		{
 			"whoever knows an epoch knows that of all before it",
 			[]histories.Event{told(5, ok, "read", p, "b1/3"), told(7, ok, "read", p, "b2/5"), told(9, ok, "read", p, "none/4")},
-			[]Change{{p, 1, 3, 0, 5}, {p, protocol.NoLeader, 4, 1, 7}, {p, 2, 5, 2, 7}},
+			[]Change{{p, 1, 3, 0, 5, 5}, {p, protocol.NoLeader, 4, 1, 7, 7}, {p, 2, 5, 2, 7, 7}},
 		},
 		{
 			"partitions are apart, and writes tell too",
 			[]histories.Event{told(5, ok, "read", q, "b1/3"), told(7, ok, "write", p, "b2/5")},
-			[]Change{{p, 2, 5, 0, 7}, {q, 1, 3, 1, 5}},
+			[]Change{{p, 2, 5, 0, 7, 7}, {q, 1, 3, 1, 5, 5}},
 		},
 		{
 			"two leaders in one epoch are both there",
 			[]histories.Event{told(5, ok, "read", p, "b1/3"), told(7, ok, "read", p, "b2/3")},
-			[]Change{{p, 1, 3, 0, 5}, {p, 2, 3, 1, 7}},
+			[]Change{{p, 1, 3, 0, 5, 5}, {p, 2, 3, 1, 7, 7}},
 		},
 		{
 			"an outcome that is unknown tells nothing, nor does a node that knows of no leader",
