@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -14,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"github.com/stalemate-io/stalemate/systems/docker"
+	"github.com/stalemate-io/stalemate/systems/docker/dockertest"
 	"github.com/stalemate-io/stalemate/systems/processes"
 	"github.com/stalemate-io/stalemate/systems/zookeeper"
 )
@@ -80,23 +79,7 @@ func TestBothWorldsAgree(t *testing.T) {
 }
 
 func TestBothWorldsAgreeInContainers(t *testing.T) {
-	if os.Getenv("STALEMATE_DOCKER") == "" {
-		t.Skip("STALEMATE_DOCKER is not set: see make test-docker")
-	}
-	engine, err := docker.Connect(t.Context())
-	if err != nil {
-		t.Skip(err)
-	}
-	if err := engine.Close(); err != nil {
-		t.Error(err)
-	}
-	if os.Getenv(docker.ProgramVariable) == "" {
-		program, err := filepath.Abs("../bin/stalemate")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Setenv(docker.ProgramVariable, program)
-	}
+	dockertest.Need(t)
 	holdAgainstSimulator(t, true)
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/stalemate-io/stalemate/histories"
 	"github.com/stalemate-io/stalemate/internal/live"
 	"github.com/stalemate-io/stalemate/systems/docker"
+	"github.com/stalemate-io/stalemate/systems/docker/dockertest"
 	"github.com/stalemate-io/stalemate/systems/processes"
 )
 
@@ -36,7 +37,7 @@ func TestRunThatWasKilledIsCompletedAndJudged(t *testing.T) {
 // What the servers of push have written goes with their containers; kraft's nodes
 // write into the run's folder.
 func TestRunInContainersThatWasKilledIsCompletedAndJudged(t *testing.T) {
-	needDocker(t)
+	dockertest.Need(t)
 	killAndCheck(t, "kraft", "docker")
 }
 

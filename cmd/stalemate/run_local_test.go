@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/stalemate-io/stalemate/checker"
 	"github.com/stalemate-io/stalemate/histories"
 	"github.com/stalemate-io/stalemate/systems/docker"
+	"github.com/stalemate-io/stalemate/systems/docker/dockertest"
 	"github.com/stalemate-io/stalemate/systems/processes"
 )
 
@@ -28,7 +28,7 @@ func TestToysRunAsProcesses(t *testing.T) {
 }
 
 func TestToysRunInContainers(t *testing.T) {
-	needDocker(t)
+	dockertest.Need(t)
 	for _, system := range processes.Systems() {
 		t.Run(system, func(t *testing.T) { runForReal(t, system, "docker") })
 	}
@@ -45,29 +45,6 @@ func TestToysRunInContainers(t *testing.T) {
 		if !l.Alive { // one that is alive is somebody else's
 			t.Errorf("left: %+v", l)
 		}
-	}
-}
-
-// needDocker skips a test where no Docker engine is to be used. Containers run the
-// program that make build makes.
-func needDocker(t *testing.T) {
-	t.Helper()
-	if os.Getenv("STALEMATE_DOCKER") == "" {
-		t.Skip("STALEMATE_DOCKER is not set: see make test-docker")
-	}
-	engine, err := docker.Connect(t.Context())
-	if err != nil {
-		t.Skip(err)
-	}
-	if err := engine.Close(); err != nil {
-		t.Error(err)
-	}
-	if os.Getenv(docker.ProgramVariable) == "" {
-		program, err := filepath.Abs("../../bin/stalemate")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Setenv(docker.ProgramVariable, program)
 	}
 }
 

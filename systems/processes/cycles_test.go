@@ -3,13 +3,13 @@ package processes
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"github.com/stalemate-io/stalemate/systems/docker"
+	"github.com/stalemate-io/stalemate/systems/docker/dockertest"
 )
 
 // cycles in the environment is how often a cluster is started and stopped.
@@ -41,14 +41,7 @@ func TestStartingAndStoppingLeavesNothing(t *testing.T) {
 }
 
 func TestStartingAndStoppingContainersLeavesNothing(t *testing.T) {
-	if os.Getenv("STALEMATE_DOCKER") == "" {
-		t.Skip("STALEMATE_DOCKER is not set: see make cycles-docker")
-	}
-	if os.Getenv(docker.ProgramVariable) == "" {
-		program, err := filepath.Abs("../../bin/stalemate")
-		must(t, err)
-		t.Setenv(docker.ProgramVariable, program)
-	}
+	dockertest.Need(t)
 	dir := t.TempDir()
 	goThrough(t, func(i int) {
 		space, err := docker.OpenSpace(t.Context())

@@ -2,14 +2,12 @@ package zookeeper
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/stalemate-io/stalemate/systems/docker"
+	"github.com/stalemate-io/stalemate/systems/docker/dockertest"
 )
 
 func TestContainedServersKnowEachOtherByAddress(t *testing.T) {
@@ -27,21 +25,8 @@ func TestContainedServersKnowEachOtherByAddress(t *testing.T) {
 
 // One ensemble sees all faults, as in TestFaults.
 func TestContainedEnsemble(t *testing.T) {
-	if os.Getenv("STALEMATE_DOCKER") == "" {
-		t.Skip("STALEMATE_DOCKER is not set: see make test-docker")
-	}
-	if os.Getenv(docker.ProgramVariable) == "" {
-		program, err := filepath.Abs("../../bin/stalemate")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Setenv(docker.ProgramVariable, program)
-	}
+	dockertest.Need(t)
 	e, err := LaunchContained(t.Context(), Options{Dir: t.TempDir(), TickTime: testTick, SyncLimit: testSync}, "")
-	var absent *docker.AbsentError
-	if errors.As(err, &absent) {
-		t.Skip(err)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
