@@ -92,7 +92,7 @@ func (p *Policy) Judge(v *checker.Verdict, system string, now time.Time) *Ruling
 		return j.ruling
 	}
 	for i := range j.ruling.Findings {
-		if f := j.ruling.Findings[i].Counts(); rank[f] > rank[j.ruling.Answer] {
+		if f := j.ruling.Findings[i].Counts(); Worse(f, j.ruling.Answer) {
 			j.ruling.Answer = f
 		}
 	}
@@ -113,6 +113,10 @@ func (j *judge) missing(v *checker.Verdict) {
 
 // rank orders answers from best to worst.
 var rank = map[checker.Answer]int{checker.Holds: 0, checker.Undecided: 1, checker.Violated: 2}
+
+// Worse tells whether one answer is worse than another: a violation wins, since
+// nothing can take it back, and what is undecided over what holds.
+func Worse(a, b checker.Answer) bool { return rank[a] > rank[b] }
 
 // paths are the read paths of a verdict, or the empty name for all of it.
 func paths(v *checker.Verdict) []string {

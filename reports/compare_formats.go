@@ -51,10 +51,10 @@ func CompareJUnit(w io.Writer, rows []CompareRow, ruling *CompareRuling) error {
 func answerCase(a *CompareAnswer) junitCase {
 	c := junitCase{Name: clean(a.System + " " + requestName(a.Path, a.Asked))}
 	result := &junitResult{
-		Message: clean(a.counts() + " runs"),
-		Text:    clean(fmt.Sprintf("%s asks of %s under %s: %s. %s runs; %s", a.From, a.System, a.Trouble, requestName(a.Path, a.Asked), a.counts(), a.worst())),
+		Message: clean(a.tally() + " runs"),
+		Text:    clean(fmt.Sprintf("%s asks of %s under %s: %s. %s runs; %s", a.From, a.System, a.Trouble, requestName(a.Path, a.Asked), a.tally(), a.worst())),
 	}
-	switch a.answer() {
+	switch a.Counts() {
 	case checker.Violated:
 		result.Type, c.Failure = "violated", result
 	case checker.Undecided:

@@ -41,31 +41,28 @@ type CompareAnswer struct {
 	Why  string `json:"why,omitempty"`
 	// Excused tells why violations are allowed.
 	Excused string `json:"excused,omitempty"`
-	gravity int
 }
 
 // Add adds what the run of a seed answered.
 func (a *CompareAnswer) Add(seed uint64, f *policy.Finding) {
+	before, now := a.Counts(), f.Counts()
 	a.Runs++
-	gravity := 0
 	switch {
 	case f.Excused != "":
 		a.Allowed++
 		a.Excused = f.Excused
-	case f.Answer == checker.Violated:
+	case now == checker.Violated:
 		a.Broken++
-		gravity = 2
-	case f.Answer == checker.Undecided:
+	case now == checker.Undecided:
 		a.Open++
-		gravity = 1
 	}
-	if gravity > a.gravity || gravity > 0 && gravity == a.gravity && seed < a.Seed {
-		a.gravity, a.Seed, a.Why = gravity, seed, f.Why
+	if policy.Worse(now, before) || now != checker.Holds && now == before && seed < a.Seed {
+		a.Seed, a.Why = seed, f.Why
 	}
 }
 
-// answer is what counts.
-func (a *CompareAnswer) answer() checker.Answer {
+// Counts is the answer of all runs, with what is allowed taken into account.
+func (a *CompareAnswer) Counts() checker.Answer {
 	switch {
 	case a.Broken > 0:
 		return checker.Violated
@@ -77,14 +74,14 @@ func (a *CompareAnswer) answer() checker.Answer {
 
 // word is the answer in a word.
 func (a *CompareAnswer) word() string {
-	if w := a.answer(); w != checker.Holds || a.Allowed == 0 {
+	if w := a.Counts(); w != checker.Holds || a.Allowed == 0 {
 		return answerWord(w)
 	}
 	return "allowed"
 }
 
-// counts tells how many runs answered what.
-func (a *CompareAnswer) counts() string {
+// tally tells how many runs answered what.
+func (a *CompareAnswer) tally() string {
 	var out []string
 	for _, n := range []struct {
 		runs int
@@ -108,12 +105,12 @@ func (a *CompareAnswer) worst() string {
 	return fmt.Sprintf("seed %d: %s", a.Seed, a.Why)
 }
 
-// table has a row for each request; without troubles where there is one alone.
+// table has a row for each request.
 func (r *CompareRuling) table() *Table {
 	t := NewTable("trouble", "system", "asked", "by", "", "runs")
 	for i := range r.Answers {
 		a := &r.Answers[i]
-		t.Row(a.Trouble, a.System, requestName(a.Path, a.Asked), from(&policy.Finding{From: a.From}), a.word(), a.counts())
+		t.Row(a.Trouble, a.System, requestName(a.Path, a.Asked), from(&policy.Finding{From: a.From}), a.word(), a.tally())
 	}
 	return t
 }

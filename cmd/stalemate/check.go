@@ -294,9 +294,16 @@ func (r *checked) code() int {
 		return exitFailed
 	case r.err != nil:
 		return exitUsage
-	case r.answer() == checker.Violated:
+	}
+	return answerCode(r.answer())
+}
+
+// answerCode is the exit code for an answer.
+func answerCode(a checker.Answer) int {
+	switch a {
+	case checker.Violated:
 		return exitViolated
-	case r.answer() == checker.Undecided:
+	case checker.Undecided:
 		return exitUndecided
 	}
 	return exitHolds

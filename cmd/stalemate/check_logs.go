@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,11 +49,7 @@ func (f *checkFlags) checkLogs(c *cobra.Command, args []string) error {
 		return &exitError{exitFailed, err}
 	}
 	if f.json {
-		text, err := json.MarshalIndent(report, "", "  ")
-		if err == nil {
-			_, err = c.OutOrStdout().Write(append(text, '\n'))
-		}
-		if err != nil {
+		if err := printJSON(c.OutOrStdout(), report); err != nil {
 			return &exitError{exitFailed, err}
 		}
 	} else {

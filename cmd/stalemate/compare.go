@@ -140,7 +140,7 @@ func familiesNamed(names []string) ([]toys.Family, error) {
 
 func printComparison(w io.Writer, r comparison, families []toys.Family, asJSON bool) error {
 	if asJSON {
-		return r.json(w)
+		return printJSON(w, r)
 	}
 	titles := map[string]string{}
 	for _, f := range families {

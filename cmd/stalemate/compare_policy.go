@@ -63,11 +63,8 @@ func (c *compared) ruling(rows []toys.Row) *reports.CompareRuling {
 	r := &reports.CompareRuling{Policy: c.policy.Name, Answer: checker.Holds, Notes: slices.Sorted(maps.Keys(c.notes))}
 	for _, a := range c.asked {
 		r.Answers = append(r.Answers, *a)
-		switch {
-		case a.Broken > 0:
-			r.Answer = checker.Violated
-		case a.Open > 0 && r.Answer == checker.Holds:
-			r.Answer = checker.Undecided
+		if n := a.Counts(); policy.Worse(n, r.Answer) {
+			r.Answer = n
 		}
 	}
 	row := func(a *reports.CompareAnswer) int {
@@ -77,15 +74,4 @@ func (c *compared) ruling(rows []toys.Row) *reports.CompareRuling {
 		return cmp.Or(cmp.Compare(row(&a), row(&b)), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Asked, b.Asked), cmp.Compare(a.From, b.From))
 	})
 	return r
-}
-
-// rulingCode is the exit code of a ruling.
-func rulingCode(r *reports.CompareRuling) int {
-	switch {
-	case r == nil || r.Answer == checker.Holds:
-		return exitHolds
-	case r.Answer == checker.Violated:
-		return exitViolated
-	}
-	return exitUndecided
 }

@@ -247,7 +247,7 @@ func (l *realComparison) zookeeper(ctx context.Context, seed int64) (v *checker.
 
 func (l *realComparison) print(w io.Writer, r comparison, took time.Duration, asJSON bool) error {
 	if asJSON {
-		return r.json(w)
+		return printJSON(w, r)
 	}
 	rows := comparedRows(r.Rows)
 	for i := range rows {

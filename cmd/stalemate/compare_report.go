@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -21,17 +20,11 @@ type comparison struct {
 
 // comparisonFormats are the formats that a comparison of many runs has.
 var comparisonFormats = map[string]func(io.Writer, comparison) error{
-	"json":  func(w io.Writer, r comparison) error { return r.json(w) },
+	"json":  func(w io.Writer, r comparison) error { return printJSON(w, r) },
 	"junit": func(w io.Writer, r comparison) error { return reports.CompareJUnit(w, comparedRows(r.Rows), r.Ruling) },
 	"markdown": func(w io.Writer, r comparison) error {
 		return reports.CompareMarkdown(w, comparedRows(r.Rows), r.Ruling)
 	},
-}
-
-func (r comparison) json(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
 }
 
 // comparing adds to compare that its runs can be held against a policy and its
@@ -58,7 +51,10 @@ func (r comparison) finish(c *cobra.Command, asJSON bool) error {
 			return &exitError{exitFailed, err}
 		}
 	}
-	code := rulingCode(r.Ruling)
+	code := exitHolds
+	if r.Ruling != nil {
+		code = answerCode(r.Ruling.Answer)
+	}
 	for _, t := range reportsOf(c) {
 		var out bytes.Buffer
 		err := comparisonFormats[t.format](&out, r)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -93,9 +92,7 @@ var trendWords = map[diff.Trend]string{
 func printDiff(c *cobra.Command, d *diff.Diff, asJSON, all bool) error {
 	out := c.OutOrStdout()
 	if asJSON {
-		e := json.NewEncoder(out)
-		e.SetIndent("", "  ")
-		return e.Encode(d)
+		return printJSON(out, d)
 	}
 	t := reports.NewTable("path", "what", "old", "new", "")
 	for _, change := range d.Changes {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -52,9 +51,7 @@ It exits with 0 if a run against local ZooKeeper servers is possible, else 3.`,
 			d := diagnose(c.Context())
 			var err error
 			if asJSON {
-				encoder := json.NewEncoder(c.OutOrStdout())
-				encoder.SetIndent("", "  ")
-				err = encoder.Encode(d)
+				err = printJSON(c.OutOrStdout(), d)
 			} else {
 				err = d.print(c.OutOrStdout())
 			}

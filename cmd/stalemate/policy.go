@@ -61,7 +61,8 @@ func policyOf(c *cobra.Command) (*policy.Policy, error) {
 		return nil, nil
 	}
 	p := f.Value.(*policyValue)
-	return p.policy, p.load()
+	err := p.load()
+	return p.policy, err
 }
 
 // rule holds a verdict against the policy that a command was given, or against

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -66,9 +65,7 @@ func printReplay(c *cobra.Command, name string, o *explore.Outcome, d *explore.D
 	w := c.OutOrStdout()
 	if asJSON {
 		w = c.ErrOrStderr()
-		e := json.NewEncoder(c.OutOrStdout())
-		e.SetIndent("", "  ")
-		if err := e.Encode(o.Verdict); err != nil {
+		if err := printJSON(c.OutOrStdout(), o.Verdict); err != nil {
 			return err
 		}
 	} else if o.Verdict != nil {
