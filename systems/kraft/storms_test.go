@@ -138,6 +138,6 @@ var incarnations = storm{
 				up = append(up, b)
 			}
 		}
-		return CheckInSync(up)
+		return checkInSync(up)
 	},
 }
