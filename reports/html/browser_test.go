@@ -1,147 +1,37 @@
 package html
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/stalemate-io/stalemate/internal/browsertest"
 )
 
-// browser opens pages from disk in a real browser and keeps what it complains of.
-type browser struct {
-	t   *testing.T
-	ctx context.Context
+func TestMain(m *testing.M) { browsertest.Main(m) }
 
-	mu         sync.Mutex
-	complaints []string
+// tab is a tab with a report in it.
+type tab struct {
+	*browsertest.Tab
+	t *testing.T
 }
 
-// findBrowser gives the path of a Chromium, or skips the test.
-func findBrowser(t *testing.T) string {
+// open writes a page, opens it on a screen, and waits until the picture is drawn.
+func open(t *testing.T, text string, screen browsertest.Screen) *tab {
 	t.Helper()
-	for _, name := range []string{os.Getenv("STALEMATE_CHROMIUM"), "chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); name != "" && err == nil {
-			return path
-		}
-	}
-	t.Skip("no Chromium is installed, so that the page is not tried in a browser; scripts/ensure-chromium installs one, STALEMATE_CHROMIUM names another")
-	return ""
-}
-
-// open writes a page, opens it in a window of a size, and waits until the picture
-// is drawn.
-func open(t *testing.T, text string, width, height int64) *browser {
-	t.Helper()
-	// A sandbox needs what containers and root do not have; the pages are ours.
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(findBrowser(t)), chromedp.NoSandbox,
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(int(width), int(height)))
-	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(stop)
-	ctx, end := chromedp.NewContext(allocator)
-	t.Cleanup(end)
-	b := &browser{t: t, ctx: ctx}
-	b.run(chromedp.EmulateViewport(width, height))
-	if err := chromedp.Listen(ctx, b.listen); err != nil {
-		t.Fatal(err)
-	}
-	b.visit("report.html", text)
-	b.await(`document.querySelector('#canvas[data-lanes]') !== null`)
+	b := &tab{browsertest.Open(t, screen), t}
+	b.VisitFile("report.html", text)
+	b.Await(`document.querySelector('#canvas[data-lanes]') !== null`)
 	return b
 }
 
-// visit opens a page from disk.
-func (b *browser) visit(name, text string) {
+func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
-	path := filepath.Join(b.t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		b.t.Fatal(err)
-	}
-	b.run(chromedp.Navigate("file://" + path))
-}
-
-func (b *browser) listen(event any) {
-	complaint := ""
-	switch e := event.(type) {
-	case *runtime.EventExceptionThrown:
-		complaint = "exception: " + e.ExceptionDetails.Text
-	case *runtime.EventConsoleAPICalled:
-		if e.Type == "error" || e.Type == "warning" {
-			complaint = fmt.Sprintf("console: %s", e.Args[0].Value)
-		}
-	case *log.EventEntryAdded:
-		if strings.Contains(e.Entry.Text, "can escape its sandboxing") {
-			return // the test's own doing, see openFrame
-		}
-		complaint = "log: " + e.Entry.Text + " " + e.Entry.URL
-	}
-	if complaint != "" {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.complaints = append(b.complaints, complaint)
-	}
-}
-
-// patience is how long anything that a page is asked for may take.
-const patience = time.Minute
-
-func (b *browser) run(steps ...chromedp.Action[chromedp.Void]) {
-	b.t.Helper()
-	do(b, chromedp.Steps(steps...))
-}
-
-// eval gives the value of an expression.
-func eval[T any](b *browser, expression string) T {
-	b.t.Helper()
-	return do(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-}
-
-func do[T any](b *browser, action chromedp.Action[T]) T {
-	b.t.Helper()
-	ctx := b.ctx
-	if chromedp.FromContext(ctx).Target != nil { // the first action starts the browser, which lives as long as its context
-		limited, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
-		ctx = limited
-	}
-	out, err := chromedp.Run(ctx, action)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return out
-}
-
-// await waits until an expression is true.
-func (b *browser) await(expression string) {
-	b.t.Helper()
-	if !eval[bool](b, `new Promise((done) => {
-		const until = Date.now() + 20000;
-		(function look() {
-			if (`+expression+`) done(true);
-			else if (Date.now() > until) done(false);
-			else setTimeout(look, 10);
-		})();
-	})`) {
-		b.t.Fatalf("%s does not become true", expression)
-	}
-}
-
-func (b *browser) quiet() {
-	b.t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, c := range b.complaints {
-		b.t.Error(c)
-	}
+	return browsertest.Eval[T](b.Tab, expression)
 }
 
 // picture is what the page tells of its picture.
@@ -150,7 +40,7 @@ type pictured struct {
 	Selected              string
 }
 
-func (b *browser) picture() pictured {
+func (b *tab) picture() pictured {
 	b.t.Helper()
 	var p pictured
 	if err := json.Unmarshal([]byte(eval[string](b, `JSON.stringify(document.getElementById('canvas').dataset)`)), &p); err != nil {
@@ -159,55 +49,41 @@ func (b *browser) picture() pictured {
 	return p
 }
 
-// shown keeps a screenshot where somebody asked for them by STALEMATE_SHOTS.
-func (b *browser) shown(name string) {
-	b.t.Helper()
-	dir := os.Getenv("STALEMATE_SHOTS")
-	if dir == "" {
-		return
-	}
-	png := do(b, chromedp.CaptureScreenshot())
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
 func TestBrowserZoomAndFilter(t *testing.T) {
-	b := open(t, render(t, testInput(t, "long", longHistory(t, 4_000)), MaxDrawn), 1100, 900)
+	b := open(t, render(t, testInput(t, "long", longHistory(t, 4_000)), MaxDrawn), browsertest.Desktop)
 	whole := b.picture()
 	if whole.Lanes != "3" || whole.Keys != "8" {
 		t.Errorf("%s lanes of %s keys, expected 3 of 8", whole.Lanes, whole.Keys)
 	}
-	b.run(chromedp.Click("#zoom-in"))
-	b.await(`document.getElementById('canvas').dataset.to !== '` + whole.To + `'`)
-	b.run(chromedp.Click("#reset"))
-	b.await(`document.getElementById('canvas').dataset.to === '` + whole.To + `'`)
+	b.Run(chromedp.Click("#zoom-in"))
+	b.Await(`document.getElementById('canvas').dataset.to !== '` + whole.To + `'`)
+	b.Run(chromedp.Click("#reset"))
+	b.Await(`document.getElementById('canvas').dataset.to === '` + whole.To + `'`)
 
-	b.run(chromedp.Focus("#canvas"), chromedp.KeyEvent("+"))
-	b.await(`document.getElementById('canvas').dataset.to !== '` + whole.To + `'`)
+	b.Run(chromedp.Focus("#canvas"), chromedp.KeyEvent("+"))
+	b.Await(`document.getElementById('canvas').dataset.to !== '` + whole.To + `'`)
 	zoomed := b.picture()
-	x, y := b.middle("#canvas")
-	b.run(chromedp.MouseEvent(chromedp.MousePressed, x, y, chromedp.ButtonLeft), chromedp.MouseEvent(chromedp.MouseMoved, x-80, y, chromedp.ButtonLeft),
+	x, y := b.Middle("#canvas")
+	b.Run(chromedp.MouseEvent(chromedp.MousePressed, x, y, chromedp.ButtonLeft), chromedp.MouseEvent(chromedp.MouseMoved, x-80, y, chromedp.ButtonLeft),
 		chromedp.MouseEvent(chromedp.MouseReleased, x-80, y, chromedp.ButtonLeft))
-	b.await(`document.getElementById('canvas').dataset.from !== '` + zoomed.From + `'`)
+	b.Await(`document.getElementById('canvas').dataset.from !== '` + zoomed.From + `'`)
 	if eval[float64](b, `Number(document.getElementById('canvas').dataset.from)`) <= 0 {
 		t.Error("dragging to the left does not show what is later")
 	}
 
 	b.pick("#key", "k3")
-	b.await(`document.getElementById('canvas').dataset.keys === '1'`)
+	b.Await(`document.getElementById('canvas').dataset.keys === '1'`)
 	b.pick("#node", "n2")
-	b.await(`document.getElementById('canvas').dataset.lanes === '1'`)
+	b.Await(`document.getElementById('canvas').dataset.lanes === '1'`)
 	b.pick("#client", "1")
-	b.await(`document.getElementById('canvas').dataset.lanes === '0'`)
+	b.Await(`document.getElementById('canvas').dataset.lanes === '0'`)
 	if status := eval[string](b, `document.getElementById('status').textContent`); !strings.Contains(status, "no read passes the filter") {
 		t.Errorf("the page says %q of a picture without reads", status)
 	}
-	b.quiet()
 }
 
 // pick chooses an option of a select by its text.
-func (b *browser) pick(selector, text string) {
+func (b *tab) pick(selector, text string) {
 	b.t.Helper()
 	eval[bool](b, fmt.Sprintf(`(() => {
 		const s = document.querySelector(%q);
@@ -216,57 +92,50 @@ func (b *browser) pick(selector, text string) {
 	})()`, selector, text))
 }
 
-func (b *browser) middle(selector string) (x, y float64) {
-	b.t.Helper()
-	b.run(chromedp.ScrollIntoView(selector))
-	at := eval[[]float64](b, fmt.Sprintf(`(() => { const r = document.querySelector(%q).getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`, selector))
-	return at[0], at[1]
-}
-
 func TestBrowserEveryAnomalyCanBeReached(t *testing.T) {
 	in := testInput(t, "long", longHistory(t, 6_000))
-	b := open(t, render(t, in, MaxDrawn), 1100, 900)
+	b := open(t, render(t, in, MaxDrawn), browsertest.Desktop)
 	n := eval[int](b, `document.querySelectorAll('.anomaly').length`)
 	if n == 0 || n != len(in.Verdict.Anomalies) {
 		t.Fatalf("the page shows %d anomalies, the verdict has %d", n, len(in.Verdict.Anomalies))
 	}
 	for i := 1; i <= n; i++ {
 		id := fmt.Sprintf("anomaly-%d", i)
-		b.run(chromedp.Click(`#jump a[href="#` + id + `"]`))
-		b.await(fmt.Sprintf(`location.hash === '#%s' && Math.abs(document.getElementById(%q).getBoundingClientRect().top) < innerHeight`, id, id))
-		b.run(chromedp.Click(`#` + id + ` button.show`))
-		b.await(fmt.Sprintf(`document.getElementById('canvas').dataset.selected === %q`, id))
-		b.await(`(() => { const r = document.getElementById('canvas').getBoundingClientRect(); return r.top < innerHeight && r.bottom > 0; })()`)
+		b.Run(chromedp.Click(`#jump a[href="#` + id + `"]`))
+		b.Await(fmt.Sprintf(`location.hash === '#%s' && Math.abs(document.getElementById(%q).getBoundingClientRect().top) < innerHeight`, id, id))
+		b.Run(chromedp.Click(`#` + id + ` button.show`))
+		b.Await(fmt.Sprintf(`document.getElementById('canvas').dataset.selected === %q`, id))
+		b.Await(`(() => { const r = document.getElementById('canvas').getBoundingClientRect(); return r.top < innerHeight && r.bottom > 0; })()`)
 	}
-	b.shown("anomaly")
+	b.Shot("anomaly")
 	b.openFrame()
-	b.run(chromedp.Click(`#anomaly-1 button.porcupine`), chromedp.WaitVisible("#porcupine iframe"))
-	b.await(`document.getElementById('porcupine').open`)
+	b.Run(chromedp.Click(`#anomaly-1 button.porcupine`), chromedp.WaitVisible("#porcupine iframe"))
+	b.Await(`document.getElementById('porcupine').open`)
 	if src := eval[string](b, `document.querySelector('#porcupine iframe').srcdoc`); !strings.Contains(src, "<title>Porcupine</title>") || !strings.Contains(src, "read of") {
 		t.Error("the frame does not hold porcupine's drawing")
 	}
 	b.awaitFrame()
-	b.shown("porcupine")
-	b.quiet()
+	b.Shot("porcupine")
 }
 
 // awaitFrame waits until porcupine's page has drawn something. The frame is
 // sandboxed; the test opens it to look inside, which lets what runs in it do more
 // and not less.
-func (b *browser) awaitFrame() {
+func (b *tab) awaitFrame() {
 	b.t.Helper()
-	b.await(`document.querySelector('#porcupine iframe').contentDocument.querySelectorAll('#canvas rect').length > 0`)
+	b.Await(`document.querySelector('#porcupine iframe').contentDocument.querySelectorAll('#canvas rect').length > 0`)
 }
 
-func (b *browser) openFrame() {
+func (b *tab) openFrame() {
 	b.t.Helper()
+	b.Tolerate("can escape its sandboxing")
 	eval[bool](b, `document.querySelector('#porcupine iframe').sandbox.add('allow-same-origin') === undefined`)
 }
 
 func TestBrowserRunsNothingThatAHistorySays(t *testing.T) {
 	h := hostileHistory(t)
 	in := testInput(t, hostile[0], h)
-	b := open(t, render(t, in, MaxDrawn), 1100, 1200)
+	b := open(t, render(t, in, MaxDrawn), browsertest.Screen{Width: 1100, Height: 1200})
 	// Every story there is: sweep the pointer over the whole picture.
 	size := eval[[]float64](b, `(() => { const r = document.getElementById('canvas').getBoundingClientRect(); return [r.width, r.height]; })()`)
 	stories := eval[string](b, fmt.Sprintf(`(() => {
@@ -284,7 +153,7 @@ func TestBrowserRunsNothingThatAHistorySays(t *testing.T) {
 	}
 	b.openFrame()
 	for i := range in.Verdict.Anomalies {
-		b.run(chromedp.Click(fmt.Sprintf(`#anomaly-%d button.porcupine`, i+1)))
+		b.Run(chromedp.Click(fmt.Sprintf(`#anomaly-%d button.porcupine`, i+1)))
 		b.awaitFrame()
 		// Its tooltips are the one place where a text becomes markup.
 		if hacked := eval[string](b, `(() => {
@@ -296,7 +165,7 @@ func TestBrowserRunsNothingThatAHistorySays(t *testing.T) {
 		})()`); hacked != "undefined 0" {
 			t.Errorf("porcupine's drawing of anomaly %d was made to do something: %s", i+1, hacked)
 		}
-		b.run(chromedp.Click("#porcupine button"))
+		b.Run(chromedp.Click("#porcupine button"))
 	}
 	if got := eval[string](b, `String(window.hacked)`); got != "undefined" {
 		t.Errorf("script %s of the history ran", got)
@@ -304,17 +173,15 @@ func TestBrowserRunsNothingThatAHistorySays(t *testing.T) {
 	if n := eval[int](b, `document.images.length`); n != 0 {
 		t.Errorf("the page has %d images of the history's making", n)
 	}
-	b.shown("hostile")
-	b.quiet()
+	b.Shot("hostile")
 }
 
 func TestBrowserFitsAPhone(t *testing.T) {
-	b := open(t, render(t, testInput(t, "long", longHistory(t, 4_000)), MaxDrawn), 375, 800)
-	if over := eval[float64](b, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+	b := open(t, render(t, testInput(t, "long", longHistory(t, 4_000)), MaxDrawn), browsertest.Phone)
+	if over := b.Overflow(); over > 0 {
 		t.Errorf("the page is %g pixels wider than a phone", over)
 	}
-	b.shown("phone")
-	b.quiet()
+	b.Shot("phone")
 }
 
 // slowFrame is what a frame may take at most, on a slow machine that draws
@@ -326,7 +193,7 @@ func TestBrowserStaysSmoothWithManyOperations(t *testing.T) {
 		t.Skip("makes a page of 200,000 operations")
 	}
 	h := longHistory(t, MaxDrawn)
-	b := open(t, render(t, testInput(t, "long", h), MaxDrawn), 1100, 900)
+	b := open(t, render(t, testInput(t, "long", h), MaxDrawn), browsertest.Desktop)
 	// A pan and a zoom in each frame, as a hand on a wheel makes them.
 	frames := eval[[]float64](b, `(async () => {
 		const canvas = document.getElementById('canvas'), times = [];
@@ -347,5 +214,4 @@ func TestBrowserStaysSmoothWithManyOperations(t *testing.T) {
 	if median > slowFrame {
 		t.Errorf("a frame takes %v", median)
 	}
-	b.quiet()
 }
