@@ -18,13 +18,20 @@ import (
 // later epoch of the same partition.
 //
 // That is never too early, so that nothing is found stale that was not. It may be
-// too late, by as long as the run has lasted, so that a lag measured by it is the
-// least that it can have been, and no change is known to come after another because
-// it was seen later. A change that nobody was told of is missing.
+// too late, so that a lag measured by it is the least that it can have been, and no
+// change is known to come after another because it was seen later: it may have been
+// as early as the request for the last acknowledged change of the same partition
+// before it. A change that nobody was told of is missing.
 func Observed(events []histories.Event) []Change {
 	seen := map[string]Change{}
+	invoked := map[int]int64{}              // by process, its last
+	requested := map[string]time.Duration{} // when each change that was acknowledged was asked for
 	for i := range events {
 		e := &events[i]
+		if e.Type == histories.Invoke {
+			invoked[e.Process.Client] = e.Time
+			continue
+		}
 		if e.Type != histories.OK || !e.Process.IsClient() || e.F != "read" && e.F != "write" {
 			continue
 		}
@@ -38,6 +45,9 @@ func Observed(events []histories.Event) []Change {
 		if _, told := seen[id(key, text)]; !told {
 			seen[id(key, text)] = Change{Partition: partition, Leader: leader, Epoch: epoch, At: time.Duration(e.Time)}
 		}
+		if e.F == "write" {
+			requested[id(key, text)] = time.Duration(invoked[e.Process.Client])
+		}
 	}
 	changes := slices.SortedFunc(maps.Values(seen), func(a, b Change) int {
 		return cmp.Or(a.Partition.Compare(b.Partition), cmp.Compare(a.Epoch, b.Epoch), cmp.Compare(a.Leader, b.Leader))
@@ -47,9 +57,17 @@ func Observed(events []histories.Event) []Change {
 			changes[i].At = min(changes[i].At, changes[i+1].At)
 		}
 	}
+	var since, latest time.Duration // requests for changes of earlier epochs, and of those up to now
 	for i := range changes {
-		changes[i].Order = int64(i)
-		changes[i].Early = changes[i].At
+		c := &changes[i]
+		switch {
+		case i == 0 || c.Partition != changes[i-1].Partition:
+			since, latest = 0, 0
+		case c.Epoch > changes[i-1].Epoch:
+			since = latest
+		}
+		c.Order, c.Early = int64(i), max(0, c.At-since)
+		latest = max(latest, requested[id(c.Partition.String(), Text(c.Leader, c.Epoch))])
 	}
 	return changes
 }

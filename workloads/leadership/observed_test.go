@@ -33,6 +33,21 @@ func TestWhatClientsAreToldIsCommittedFromThenOn(t *testing.T) {
 			[]Change{{p, 1, 3, 0, 5, 5}, {p, protocol.NoLeader, 4, 1, 7, 7}, {p, 2, 5, 2, 7, 7}},
 		},
 		{
+			"a change is younger than the request for the one before it, where somebody made that",
+			[]histories.Event{
+				told(3, histories.Invoke, "write", p, ""), told(5, ok, "write", p, "b1/3"),
+				told(7, ok, "read", p, "b2/5"), told(8, ok, "read", p, "b3/5"), told(9, ok, "read", q, "b1/9"),
+			},
+			[]Change{{p, 1, 3, 0, 5, 5}, {p, 2, 5, 1, 7, 4}, {p, 3, 5, 2, 8, 5}, {q, 1, 9, 3, 9, 9}},
+		},
+		{
+			"and not than one of its own epoch",
+			[]histories.Event{
+				told(3, histories.Invoke, "write", p, ""), told(5, ok, "write", p, "b1/3"), told(7, ok, "read", p, "b2/3"),
+			},
+			[]Change{{p, 1, 3, 0, 5, 5}, {p, 2, 3, 1, 7, 7}},
+		},
+		{
 			"partitions are apart, and writes tell too",
 			[]histories.Event{told(5, ok, "read", q, "b1/3"), told(7, ok, "write", p, "b2/5")},
 			[]Change{{p, 2, 5, 0, 7, 7}, {q, 1, 3, 1, 5, 5}},
