@@ -47,6 +47,7 @@ faults strike each at the same times of its run; every run is kept in the store.
 With --on docker the same three run in containers.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			defer collectLess()()
 			switch on {
 			case "sim":
 			case "local", "docker":

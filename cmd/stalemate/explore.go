@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -129,11 +128,7 @@ func (f *exploreFlags) run(c *cobra.Command, system string) (err error) {
 
 // find searches and shrinks.
 func (f *exploreFlags) find(c *cobra.Command) (*explore.Summary, bool, error) {
-	if os.Getenv("GOGC") == "" {
-		// A run leaves much garbage and keeps little: a quarter of the time would
-		// go into collecting it.
-		debug.SetGCPercent(400)
-	}
+	defer collectLess()()
 	p := newProgress(c.ErrOrStderr())
 	start, last := time.Now(), time.Now()
 	f.search.Progress = func(at explore.Progress) {

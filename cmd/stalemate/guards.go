@@ -28,6 +28,7 @@ is to prevent happens nevertheless.`,
 			if off < 1 || on < 1 {
 				return fmt.Errorf("--off %d --all-on %d: expected at least 1 of each", off, on)
 			}
+			defer collectLess()()
 			earned, err := earnedGuards(names)
 			if err != nil {
 				return err
