@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stalemate-io/stalemate/checker"
+	"github.com/stalemate-io/stalemate/checker/forensics"
 )
 
 // Kinds of anomalies by what they break. docs/verdict.md says what each is.
@@ -17,9 +18,22 @@ var (
 // tooStale is a read beyond a bound.
 const tooStale = "too-stale"
 
-// Kinds lists every kind of anomaly that can be allowed, the gravest first.
+// Kinds lists every kind of anomaly that a verdict on a history may hold, the
+// gravest first.
 func Kinds() []string {
 	return slices.Concat(divergences, sessions, weak, []string{tooStale}, logKinds)
+}
+
+// allowable lists every kind that can be allowed: those of histories and those of
+// Kafka's logs, which share most of their names.
+func allowable() []string {
+	all := Kinds()
+	for _, k := range forensics.Kinds() {
+		if k.Divergence() && !slices.Contains(all, string(k)) {
+			all = append(all, string(k))
+		}
+	}
+	return all
 }
 
 // breaks lists the kinds of anomalies that a violation of a level may rest on.

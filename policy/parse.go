@@ -281,8 +281,8 @@ func (p *parser) kind(n *yaml.Node, into *string) error {
 	if err := p.scalar(n, "a kind of anomaly", into); err != nil {
 		return err
 	}
-	if !slices.Contains(Kinds(), *into) {
-		return p.fail(n, "no anomaly is called %q; the kinds are %s", *into, strings.Join(Kinds(), ", "))
+	if kinds := allowable(); !slices.Contains(kinds, *into) {
+		return p.fail(n, "no anomaly is called %q; the kinds are %s", *into, strings.Join(kinds, ", "))
 	}
 	return nil
 }

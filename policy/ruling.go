@@ -91,13 +91,18 @@ func (p *Policy) Judge(v *checker.Verdict, system string, now time.Time) *Ruling
 		j.ruling.Answer = v.Answer()
 		return j.ruling
 	}
-	for i := range j.ruling.Findings {
-		if f := j.ruling.Findings[i].Counts(); Worse(f, j.ruling.Answer) {
-			j.ruling.Answer = f
-		}
-	}
+	j.ruling.settle()
 	j.missing(v)
 	return j.ruling
+}
+
+// settle makes the answer of the findings: the worst that counts.
+func (r *Ruling) settle() {
+	for i := range r.Findings {
+		if f := r.Findings[i].Counts(); Worse(f, r.Answer) {
+			r.Answer = f
+		}
+	}
 }
 
 // missing notes what is asked of read paths that the history does not have.

@@ -15,13 +15,13 @@ import (
 // make a failure, and runs that are undecided, where none did, an error. With a
 // ruling there is a case for each request instead, and requests decide.
 func CompareJUnit(w io.Writer, rows []CompareRow, ruling *CompareRuling) error {
-	out := junitSuites{Name: "stalemate compare"}
+	var suites []junitSuite
 	add := func(trouble string, c junitCase) {
 		c.Class = clean(trouble)
-		if n := len(out.Suites); n == 0 || out.Suites[n-1].Name != c.Class {
-			out.Suites = append(out.Suites, junitSuite{Name: c.Class})
+		if n := len(suites); n == 0 || suites[n-1].Name != c.Class {
+			suites = append(suites, junitSuite{Name: c.Class})
 		}
-		out.Suites[len(out.Suites)-1].add(c)
+		suites[len(suites)-1].add(c)
 	}
 	if ruling != nil {
 		for i := range ruling.Answers {
@@ -39,12 +39,7 @@ func CompareJUnit(w io.Writer, rows []CompareRow, ruling *CompareRuling) error {
 		}
 		add(r.Trouble, c)
 	}
-	for i := range out.Suites {
-		out.Tests += out.Suites[i].Tests
-		out.Failures += out.Suites[i].Failures
-		out.Errors += out.Suites[i].Errors
-	}
-	return writeXML(w, out)
+	return writeJUnit(w, "stalemate compare", suites)
 }
 
 // answerCase is the case of one request.
@@ -134,9 +129,5 @@ func CompareMarkdown(w io.Writer, rows []CompareRow, ruling *CompareRuling) erro
 		m.table(t)
 		i = n
 	}
-	if m.left > 0 {
-		fmt.Fprintf(&m.text, "\n%d tables are left out, since the summary would be longer than a job summary may be.\n", m.left)
-	}
-	_, err := io.WriteString(w, m.text.String())
-	return err
+	return m.write(w, "tables", "The JSON report holds all.")
 }

@@ -16,11 +16,7 @@ import (
 func Forensics(w io.Writer, r *forensics.Report, o TextOptions) error {
 	p := newPrinter(o)
 	p.forensicsHead(r)
-	t := NewTable("heard", "partitions", "changes of leader epoch")
-	for _, ob := range r.Observers {
-		t.Row(clean(ob.Name), fmt.Sprint(ob.Partitions), fmt.Sprint(ob.Changes))
-	}
-	if len(r.Observers) > 0 {
+	if t := heard(r); t.Len() > 0 {
 		p.WriteString("\n" + t.String())
 	}
 	shown, left := map[forensics.Kind]int{}, 0
@@ -46,46 +42,52 @@ func Forensics(w io.Writer, r *forensics.Report, o TextOptions) error {
 	return err
 }
 
+// heard has a row for each node that the files tell of.
+func heard(r *forensics.Report) *Table {
+	t := NewTable("heard", "partitions", "changes of leader epoch")
+	for _, ob := range r.Observers {
+		t.Row(ob.Name, fmt.Sprint(ob.Partitions), fmt.Sprint(ob.Changes))
+	}
+	return t
+}
+
 // each is how many findings of a kind are shown.
 func (p *printer) each(k forensics.Kind) int {
-	switch {
-	case p.Verbose:
+	if p.Verbose {
 		return forensics.MaxFindings
-	case k.Divergence():
-		return 3
 	}
-	return 1
+	return mostFindings(k)
 }
 
 func (p *printer) forensicsHead(r *forensics.Report) {
-	var text string
-	switch r.Verdict {
-	case forensics.Divergent:
-		text = p.paint(red, "divergent") + ": no single order of changes explains what these nodes wrote"
-	case forensics.OrderedLag:
-		text = p.paint(yellow, "ordered lag") + ": one order of changes explains what these nodes wrote, and some were behind"
-	case forensics.OneOrder:
-		text = p.paint(green, "one order") + ": it explains what these nodes wrote, and none is known to have been behind"
-	default:
-		text = p.paint(yellow, "undecided") + ": " + r.Because
+	word, why := logsVerdict(r)
+	color := wordColor(word)
+	if r.Verdict == forensics.OneOrder {
+		color = green
 	}
-	p.wrap("", 0, text)
+	// Coloured after the lines were broken, since colours take no room.
+	line := newPrinter(p.TextOptions)
+	line.wrap("", 0, word+": "+why)
+	p.WriteString(p.paint(color, word) + line.String()[len(word):])
 }
 
 func (p *printer) finding(r *forensics.Report, f forensics.Finding) {
-	head := string(f.Kind)
-	if n := r.Counts[f.Kind]; n > 1 {
-		head += fmt.Sprintf(" (one of %d)", n)
-	}
 	color := ""
 	if f.Kind.Divergence() {
 		color = red
 	}
-	p.WriteString("\n" + p.paint(color, head) + "\n")
+	p.WriteString("\n" + p.paint(color, findingHead(r, f)) + "\n")
 	p.wrap("  ", 2, f.Text)
 	for _, q := range f.Lines {
 		p.wrap("    ", 6, fmt.Sprintf("%s:%d: %s", q.File, q.Line, q.Text))
 	}
+}
+
+func findingHead(r *forensics.Report, f forensics.Finding) string {
+	if n := r.Counts[f.Kind]; n > 1 {
+		return fmt.Sprintf("%s (one of %d)", f.Kind, n)
+	}
+	return string(f.Kind)
 }
 
 // files says what of the files was understood: all in one, or each.

@@ -175,15 +175,16 @@ func TestSARIFOfAHostileHistory(t *testing.T) {
 	}
 }
 
+// fence matches a fence: inside it everything is text. It is opened and closed by
+// more backticks than it holds in a row.
+var fence = regexp.MustCompile("(?ms)^(`{3,})\n(.*?)^`{3,}$")
+
 func TestMarkdownOfAHostileHistory(t *testing.T) {
 	var out strings.Builder
 	if err := Markdown(&out, hostile(t)); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()
-	// Inside a fence everything is text; it is opened and closed by more backticks
-	// than it holds in a row.
-	fence := regexp.MustCompile("(?ms)^(`{3,})\n(.*?)^`{3,}$")
 	blocks := fence.FindAllStringSubmatch(text, -1)
 	if len(blocks) != 1 || strings.Contains(blocks[0][2], blocks[0][1]) {
 		t.Errorf("expected one fence that nothing in it closes, found %d:\n%s", len(blocks), text)

@@ -95,7 +95,7 @@ func findingText(j *Judged, f *policy.Finding) string {
 	for _, a := range proofOf(f) {
 		p.anomaly(named{f.Path, withLogCounts(f.Verdict)}, &a)
 	}
-	p.again(j)
+	p.again(j.Again)
 	return strings.TrimRight(p.String(), "\n")
 }
 
@@ -114,9 +114,9 @@ func withLogCounts(v *checker.Verdict) *checker.Verdict {
 }
 
 // again says how to see the same.
-func (p *printer) again(j *Judged) {
-	if j.Again != "" {
-		p.WriteString("\nTo judge it again: " + clean(j.Again) + "\n")
+func (p *printer) again(command string) {
+	if command != "" {
+		p.WriteString("\nTo judge it again: " + clean(command) + "\n")
 	}
 }
 

@@ -18,19 +18,21 @@ import (
 // since nothing is known to be wrong; what was not asked for, or is allowed, is
 // skipped and says so.
 func JUnit(w io.Writer, all []Judged) error {
-	out := junitSuites{Name: "stalemate"}
+	var suites []junitSuite
 	for i := range all {
-		s := junitOf(&all[i])
-		out.Tests += s.Tests
-		out.Failures += s.Failures
-		out.Errors += s.Errors
-		out.Suites = append(out.Suites, s)
+		suites = append(suites, junitOf(&all[i]))
 	}
-	return writeXML(w, out)
+	return writeJUnit(w, "stalemate", suites)
 }
 
-func writeXML(w io.Writer, v any) error {
-	text, err := xml.MarshalIndent(v, "", "  ")
+func writeJUnit(w io.Writer, name string, suites []junitSuite) error {
+	out := junitSuites{Name: name, Suites: suites}
+	for i := range suites {
+		out.Tests += suites[i].Tests
+		out.Failures += suites[i].Failures
+		out.Errors += suites[i].Errors
+	}
+	text, err := xml.MarshalIndent(out, "", "  ")
 	if err == nil {
 		_, err = io.WriteString(w, xml.Header+string(text)+"\n")
 	}
@@ -92,6 +94,17 @@ func (s *junitSuite) add(c junitCase) {
 	s.Cases = append(s.Cases, c)
 }
 
+// properties keeps those that have a value.
+func properties(all []junitProperty) *junitProperties {
+	out := &junitProperties{}
+	for _, p := range all {
+		if p.Value != "" {
+			out.All = append(out.All, junitProperty{p.Name, clean(p.Value)})
+		}
+	}
+	return out
+}
+
 func junitOf(j *Judged) junitSuite {
 	s := junitSuite{Name: clean(j.title())}
 	if j.Err != nil {
@@ -101,15 +114,10 @@ func junitOf(j *Judged) junitSuite {
 		return s
 	}
 	v := j.Verdict
-	s.Properties = &junitProperties{}
-	for _, p := range []junitProperty{
+	s.Properties = properties([]junitProperty{
 		{"history", j.Name}, {"verdict", string(v.Verdict)}, {"answer", string(j.Ruling.Answer)}, {"system", j.System}, {"model", v.Model}, {"engine", v.Engine},
 		{"policy", j.Ruling.Policy}, {"operations", fmt.Sprint(v.Operations)}, {"reads", fmt.Sprint(v.Reads)}, {"stale_reads", fmt.Sprint(v.StaleReads)},
-	} {
-		if p.Value != "" {
-			s.Properties.All = append(s.Properties.All, junitProperty{p.Name, clean(p.Value)})
-		}
-	}
+	})
 	for i := range j.Ruling.Findings {
 		f := &j.Ruling.Findings[i]
 		s.add(j.request(f))

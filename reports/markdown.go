@@ -27,11 +27,7 @@ func Markdown(w io.Writer, all []Judged) error {
 			m.judged(&all[i])
 		}
 	}
-	if m.left > 0 {
-		fmt.Fprintf(&m.text, "\n%d parts of this summary are left out, since it would be longer than a job summary may be. `verdict.json` and `report.html` hold all.\n", m.left)
-	}
-	_, err := io.WriteString(w, m.text.String())
-	return err
+	return m.write(w, "parts", "`verdict.json` and `report.html` hold all.")
 }
 
 // roomForEnd is kept for the sentence on what was left out.
@@ -51,6 +47,23 @@ func (m *markdown) part(s string) {
 	}
 	m.room -= len(s)
 	m.text.WriteString(s)
+}
+
+// write ends the summary with how many parts of what kind did not fit, and where
+// they are to be found.
+func (m *markdown) write(w io.Writer, parts, where string) error {
+	if m.left > 0 {
+		fmt.Fprintf(&m.text, "\n%d %s of this summary are left out, since it would be longer than a job summary may be. %s\n", m.left, parts, where)
+	}
+	_, err := io.WriteString(w, m.text.String())
+	return err
+}
+
+// fold hides under a heading a text and, below it, lines as they are.
+func (m *markdown) fold(head, text, lines string) {
+	fence := strings.Repeat("`", max(3, longestRun(lines, '`')+1))
+	m.part(fmt.Sprintf("<details><summary>%s</summary>\n\n%s\n\n%s\n%s%s\n\n</details>\n\n",
+		inline(head), inline(text), fence, lines, fence))
 }
 
 // overview is a table with a row for each of several histories.
@@ -178,10 +191,7 @@ func (m *markdown) anomaly(f *policy.Finding, a *checker.Anomaly) {
 	if a.Cause != "" {
 		text += " Cause: " + a.Cause + "."
 	}
-	proof := witnessTable(a.Witness).String()
-	fence := strings.Repeat("`", max(3, longestRun(proof, '`')+1))
-	m.part(fmt.Sprintf("<details><summary>%s</summary>\n\n%s\n\n%s\n%s%s\n\n</details>\n\n",
-		inline(head), inline(text), fence, proof, fence))
+	m.fold(head, text, witnessTable(a.Witness).String())
 }
 
 // strong prints the words of answers bold, so that they are found in a table.

@@ -21,9 +21,9 @@ func Policy(w io.Writer, r *policy.Ruling, o TextOptions) error {
 			word = "allowed"
 			excuses = append(excuses, f.Excused)
 		}
-		found := classWord(f.Verdict.Verdict)
-		if f.Level == "" {
-			found = f.Why
+		found := f.Why
+		if f.Level != "" {
+			found = classWord(f.Verdict.Verdict)
 		}
 		t.Row(requestName(f.Path, f.Asked), from(f), word, found)
 	}

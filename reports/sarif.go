@@ -22,16 +22,24 @@ import (
 // allows is suppressed with its reason, and what is undecided is an open result.
 // version is stalemate's.
 func SARIF(w io.Writer, all []Judged, version string) error {
-	s := &sarifMaker{run: sarifRun{
+	s := newSARIF(sarifRules(), version)
+	for i := range all {
+		s.add(&all[i])
+	}
+	return s.write(w)
+}
+
+func newSARIF(rules []sarifRule, version string) *sarifMaker {
+	return &sarifMaker{run: sarifRun{
 		Tool: sarifTool{sarifDriver{
-			Name: "stalemate", Version: version, URI: projectURI, Rules: sarifRules(),
+			Name: "stalemate", Version: version, URI: projectURI, Rules: rules,
 		}},
 		Invocations: []sarifInvocation{{Successful: true}},
 		Results:     []sarifResult{},
 	}, seen: map[string]int{}}
-	for i := range all {
-		s.add(&all[i])
-	}
+}
+
+func (s *sarifMaker) write(w io.Writer) error {
 	text, err := json.MarshalIndent(sarifLog{
 		Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{s.run},
 	}, "", "  ")
@@ -143,9 +151,8 @@ type sarifMaker struct {
 
 func (s *sarifMaker) add(j *Judged) {
 	if j.Err != nil {
-		i := &s.run.Invocations[0]
-		i.Successful = false
-		i.Notifications = append(i.Notifications, sarifNotification{"error", sarifText{clean(j.Name + ": " + j.Err.Error())}})
+		s.run.Invocations[0].Successful = false
+		s.notify("error", j.Name+": "+j.Err.Error())
 		return
 	}
 	paths := pathsOf(j.Verdict)
@@ -165,6 +172,12 @@ func (s *sarifMaker) add(j *Judged) {
 	for i := range j.Ruling.Findings {
 		s.finding(j, &j.Ruling.Findings[i])
 	}
+}
+
+// notify tells something about the judging itself.
+func (s *sarifMaker) notify(level, text string) {
+	i := &s.run.Invocations[0]
+	i.Notifications = append(i.Notifications, sarifNotification{level, sarifText{clean(text)}})
 }
 
 func (s *sarifMaker) anomaly(j *Judged, path string, a *checker.Anomaly) {

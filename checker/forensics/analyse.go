@@ -15,7 +15,7 @@ import (
 // ErrNothing.
 func Judge(facts []kafkalogs.Fact, files []kafkalogs.Reading) (*Report, error) {
 	a := &analysis{
-		report: Report{Counts: map[Kind]int{}}, seen: map[string]map[int32]*kafkalogs.Fact{},
+		report: Report{Counts: map[Kind]int{}, Compared: map[Kind]int{}}, seen: map[string]map[int32]*kafkalogs.Fact{},
 		observers: map[string]*observer{}, anew: map[string]bool{},
 	}
 	for _, f := range files {
@@ -184,8 +184,11 @@ func (a *analysis) epoch(f *kafkalogs.Fact) {
 	switch {
 	case other == nil || other.State.Leader == kafkalogs.Unknown:
 		epochs[f.State.LeaderEpoch] = f
-	case f.State.Leader < 0 || other.State.Leader < 0 || f.State.Leader == other.State.Leader || a.anew[f.Partition]:
+	case f.State.Leader == kafkalogs.Unknown || a.anew[f.Partition]:
+	case f.State.Leader < 0 || other.State.Leader < 0 || f.State.Leader == other.State.Leader:
+		a.compared(Conflict)
 	default:
+		a.compared(Conflict)
 		a.find(Conflict, f.Partition, fmt.Sprintf("%s has two leaders in leader epoch %d: %d and %d", f.Partition, f.State.LeaderEpoch, other.State.Leader, f.State.Leader), other, f)
 	}
 }
@@ -195,9 +198,12 @@ func (a *analysis) obeyed(o *observer, f *kafkalogs.Fact) {
 	if f.Kind == kafkalogs.Decided || f.ControllerEpoch == kafkalogs.Unknown {
 		return
 	}
-	if c := o.command; c != nil && f.ControllerEpoch < c.ControllerEpoch {
-		a.find(Zombie, f.Partition, fmt.Sprintf("%s obeyed controller %s of epoch %d after controller %s of epoch %d", o.name, id(f.Controller), f.ControllerEpoch, id(c.Controller), c.ControllerEpoch), c, f)
-		return
+	if c := o.command; c != nil {
+		a.compared(Zombie)
+		if f.ControllerEpoch < c.ControllerEpoch {
+			a.find(Zombie, f.Partition, fmt.Sprintf("%s obeyed controller %s of epoch %d after controller %s of epoch %d", o.name, id(f.Controller), f.ControllerEpoch, id(c.Controller), c.ControllerEpoch), c, f)
+			return
+		}
 	}
 	o.command = f
 }
@@ -205,9 +211,12 @@ func (a *analysis) obeyed(o *observer, f *kafkalogs.Fact) {
 // step moves an observer to the state that a fact tells.
 func (a *analysis) step(o *observer, f *kafkalogs.Fact) {
 	before := o.state[f.Partition]
-	if before != nil && f.State.LeaderEpoch < before.State.LeaderEpoch && !a.anew[f.Partition] {
-		a.find(Regress, f.Partition, fmt.Sprintf("%s went back from leader epoch %d of %s (%s) to %d (%s)",
-			o.name, before.State.LeaderEpoch, f.Partition, leader(before), f.State.LeaderEpoch, leader(f)), before, f)
+	if before != nil && !a.anew[f.Partition] {
+		a.compared(Regress)
+		if f.State.LeaderEpoch < before.State.LeaderEpoch {
+			a.find(Regress, f.Partition, fmt.Sprintf("%s went back from leader epoch %d of %s (%s) to %d (%s)",
+				o.name, before.State.LeaderEpoch, f.Partition, leader(before), f.State.LeaderEpoch, leader(f)), before, f)
+		}
 	}
 	if before == nil || before.State.LeaderEpoch != f.State.LeaderEpoch {
 		o.changes = append(o.changes, change{before, f, o.batch})
@@ -223,10 +232,13 @@ func (a *analysis) elections(facts []kafkalogs.Fact) {
 		if f.Kind != kafkalogs.Elected {
 			continue
 		}
-		switch other := elected[f.ControllerEpoch]; {
-		case other == nil:
+		other := elected[f.ControllerEpoch]
+		if other == nil {
 			elected[f.ControllerEpoch] = f
-		case other.Controller != f.Controller:
+			continue
+		}
+		a.compared(Conflict)
+		if other.Controller != f.Controller {
 			a.find(Conflict, "", fmt.Sprintf("epoch %d has two controllers: %d and %d", f.ControllerEpoch, other.Controller, f.Controller), other, f)
 		}
 	}
@@ -240,11 +252,16 @@ func (a *analysis) logs(facts []kafkalogs.Fact) {
 		if f.Offset < 0 {
 			continue
 		}
-		switch other := at[f.Offset]; {
-		case other == nil:
+		other := at[f.Offset]
+		if other == nil {
 			at[f.Offset] = f
-		case other.File == f.File:
-		case other.Partition != f.Partition || other.State.Leader != f.State.Leader || other.State.LeaderEpoch != f.State.LeaderEpoch || other.ControllerEpoch != f.ControllerEpoch:
+			continue
+		}
+		if other.File == f.File {
+			continue
+		}
+		a.compared(Conflict)
+		if other.Partition != f.Partition || other.State.Leader != f.State.Leader || other.State.LeaderEpoch != f.State.LeaderEpoch || other.ControllerEpoch != f.ControllerEpoch {
 			a.find(Conflict, f.Partition, fmt.Sprintf("two metadata logs differ at offset %d", f.Offset), other, f)
 		}
 	}
@@ -259,10 +276,13 @@ func (a *analysis) shown(facts []kafkalogs.Fact) {
 		if f.Kind != kafkalogs.Shown {
 			continue
 		}
-		switch other := by[f.Partition]; {
-		case other == nil:
+		other := by[f.Partition]
+		if other == nil {
 			by[f.Partition] = f
-		case other.State.Leader != f.State.Leader && !differs[f.Partition]:
+			continue
+		}
+		a.compared(Differ)
+		if other.State.Leader != f.State.Leader && !differs[f.Partition] {
 			differs[f.Partition] = true
 			a.find(Differ, f.Partition, fmt.Sprintf("%s: %s in one, %s in another; without leader epochs nothing tells which is newer", f.Partition, leader(other), leader(f)), other, f)
 		}
@@ -296,11 +316,15 @@ func (a *analysis) lost(facts []kafkalogs.Fact) {
 			continue
 		}
 		for _, to := range f.To {
+			if !heard[to] {
+				continue
+			}
+			a.compared(Lost)
 			s := stream{to, f.Controller, f.ControllerEpoch}
 			switch {
 			case got[key{to, f.Partition, f.State.LeaderEpoch, f.ControllerEpoch}]:
 				later[s] = true
-			case heard[to] && later[s]:
+			case later[s]:
 				found = append(found, Finding{Lost, f.Partition, fmt.Sprintf("controller %s sent leader epoch %d of %s (%s) to broker %d, which never cached it, though it did what was sent later",
 					id(f.Controller), f.State.LeaderEpoch, f.Partition, leader(&f), to), []Quote{quote(&f)}})
 			}
@@ -318,6 +342,7 @@ func (a *analysis) behind() {
 			if a.anew[p] {
 				continue
 			}
+			a.compared(Behind)
 			newest := slices.Max(slices.Collect(maps.Keys(a.seen[p])))
 			if has := o.state[p]; has.State.LeaderEpoch < newest {
 				a.find(Behind, p, fmt.Sprintf("%s ends with leader epoch %d of %s (%s), and %d is known (%s)",
@@ -334,6 +359,9 @@ func (a *analysis) find(k Kind, partition, text string, facts ...*kafkalogs.Fact
 	}
 	a.findings = append(a.findings, f)
 }
+
+// compared counts what a check held against something else.
+func (a *analysis) compared(k Kind) { a.report.Compared[k]++ }
 
 func (a *analysis) warn(format string, args ...any) {
 	a.report.Warnings = append(a.report.Warnings, fmt.Sprintf(format, args...))
@@ -364,8 +392,10 @@ func (a *analysis) finish() *Report {
 		}
 	}
 	switch {
-	case r.Counts[Conflict]+r.Counts[Regress]+r.Counts[Zombie]+r.Counts[Fork] > 0:
+	case r.Divergences() > 0:
 		r.Verdict = Divergent
+	case r.compared() == 0:
+		r.Verdict, r.Because = Undecided, "no two lines tell of the same thing, so nothing could be compared"
 	case r.Counts[Differ] > 0:
 		r.Verdict, r.Because = Undecided, "nodes answered differently, and without leader epochs nothing tells whether one of them was only late"
 	case r.Counts[Lost]+r.Counts[Behind] > 0:

@@ -19,11 +19,42 @@ import (
 // beginning, exists exactly where this graph has no cycle.
 func (a *analysis) forks() {
 	g := a.graph()
+	a.comparable()
 	for _, component := range g.components() {
 		if cycle := g.shortest(component); cycle != nil {
 			a.findings = append(a.findings, g.finding(cycle))
 		}
 	}
+}
+
+// comparable counts the changes that could be part of a fork: it takes two
+// observers and two partitions.
+func (a *analysis) comparable() {
+	observers, changes := 0, 0
+	partitions := map[string]bool{}
+	for _, o := range a.ordered() {
+		if len(o.changes) > 0 {
+			observers++
+		}
+		changes += len(o.changes)
+		for p := range o.state {
+			partitions[p] = true
+		}
+	}
+	if observers > 1 && len(partitions) > 1 {
+		a.report.Compared[Fork] = changes
+	}
+}
+
+// ordered gives the observers whose changes have an order that means something.
+func (a *analysis) ordered() []*observer {
+	var out []*observer
+	for _, name := range a.names {
+		if o := a.observers[name]; o.ordered {
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
 // moment is a node of the graph: a change, or an observer between two requests.
@@ -84,11 +115,7 @@ func (a *analysis) graph() *orders {
 		}
 		return change[key{f.Partition, list[i]}], true
 	}
-	for _, name := range a.names {
-		o := a.observers[name]
-		if !o.ordered {
-			continue
-		}
+	for _, o := range a.ordered() {
 		back := map[string]bool{} // partitions that went back: a finding of their own
 		now := g.add(moment{observer: o})
 		for i := 0; i < len(o.changes); {

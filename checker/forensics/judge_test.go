@@ -113,15 +113,21 @@ func TestVerdicts(t *testing.T) {
 		{"answers without epochs leave it undecided",
 			[]*log{{"t1", []string{"\tTopic: o\tPartition: 0\tLeader: 1\tReplicas: 1,2\tIsr: 1,2"}}, {"t2", []string{"\tTopic: o\tPartition: 0\tLeader: 2\tReplicas: 1,2\tIsr: 1,2"}}},
 			Undecided, map[Kind]int{Differ: 1}, "o-0: leader 1 in one, leader 2 in another; without leader epochs nothing tells which is newer"},
+		{"one node that tells of each thing once contradicts nobody, which decides nothing",
+			[]*log{{"t1", []string{"\tTopic: o\tPartition: 0\tLeader: 1\tReplicas: 1,2\tIsr: 1,2", "\tTopic: o\tPartition: 1\tLeader: 2\tReplicas: 1,2\tIsr: 1,2"}}},
+			Undecided, nil, ""},
+		{"two that answer the same agree",
+			[]*log{{"t1", []string{"\tTopic: o\tPartition: 0\tLeader: 1\tReplicas: 1,2\tIsr: 1,2"}}, {"t2", []string{"\tTopic: o\tPartition: 0\tLeader: 1\tReplicas: 1,2\tIsr: 1,2"}}},
+			OneOrder, nil, ""},
 		{"a fence is told and is no divergence",
-			[]*log{file("b3").cached(3, "o-0", 1, 4, 7, 1).add("[Broker id=3] Received update metadata request with correlation id 9 from an old controller 1 with epoch 6. Latest known controller epoch is 7")},
+			[]*log{file("b3").cached(3, "o-0", 1, 4, 7, 1).cached(3, "o-0", 1, 4, 7, 2).add("[Broker id=3] Received update metadata request with correlation id 9 from an old controller 1 with epoch 6. Latest known controller epoch is 7")},
 			OneOrder, map[Kind]int{Fenced: 1}, "broker 3 refused a request of controller 1: its controller epoch is old; the latest known is 7"},
 		{"a partition that was created anew is not judged",
 			[]*log{file("b2").cached(2, "o-0", 1, 5, 7, 1).add("[Broker id=2] Deleted partition o-0 from metadata cache in response to UpdateMetadata request sent by controller 1 epoch 7 with correlation id 2").cached(2, "o-0", 3, 0, 7, 3)},
 			OneOrder, nil, ""},
 		{"nor is one that its controller creates again",
 			[]*log{file("c1").decided("o-0", 1, 4).add("[Controller id=1 epoch=7] Changed partition o-0 from NewPartition to OnlinePartition with state LeaderAndIsr(leader=2, leaderEpoch=0, isr=List(2), zkVersion=0)")},
-			OneOrder, nil, ""},
+			Undecided, nil, ""},
 		{"a controller that goes back to an older epoch is none",
 			[]*log{file("c1").decided("o-0", 1, 4).decided("o-0", 2, 3)},
 			Divergent, map[Kind]int{Regress: 1, Behind: 1}, "controller 1 went back from leader epoch 4 of o-0 (leader 1) to 3 (leader 2)"},
@@ -155,6 +161,31 @@ func TestRotatedFilesAreOneLog(t *testing.T) {
 	newer.lines = []string{strings.Replace(file("x").cached(2, "o-0", 3, 5, 7, 2).lines[0], "10:00", "11:00", 1)}
 	if r := judge(t, newer, older); r.Verdict != OneOrder {
 		t.Errorf("%+v", r.Findings)
+	}
+}
+
+// TestWhatWasCompared tells a check that found nothing from one that had nothing
+// to look at.
+func TestWhatWasCompared(t *testing.T) {
+	r := judge(t,
+		file("b2").cached(2, "o-0", 1, 4, 7, 1).cached(2, "o-0", 3, 5, 7, 2),
+		file("b3").cached(3, "o-0", 1, 4, 7, 1),
+		file("c1").sent("o-0", 3, 5, "2, 3, 4"))
+	want := map[Kind]int{
+		Conflict: 2, // broker 3's epoch 4 and the controller's epoch 5, with broker 2's
+		Zombie:   1, // broker 2's second request with its first
+		Regress:  1, // its second state with its first
+		Lost:     2, // brokers 2 and 3; of 4 nothing was heard
+		Behind:   2, // where the two caches end
+	}
+	if !maps.Equal(r.Compared, want) {
+		t.Errorf("compared %v, want %v", r.Compared, want)
+	}
+	// A fork takes two observers and two partitions.
+	r = judge(t, file("b2").cached(2, "o-0", 1, 4, 7, 1), file("b3").cached(3, "o-1", 1, 4, 7, 1))
+	want = map[Kind]int{Fork: 2, Behind: 2}
+	if !maps.Equal(r.Compared, want) {
+		t.Errorf("compared %v, want %v", r.Compared, want)
 	}
 }
 

@@ -2,6 +2,7 @@ package forensics
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/stalemate-io/stalemate/histories/kafkalogs"
 )
@@ -33,6 +34,11 @@ type Report struct {
 	// Counts is how many findings there are of each kind; Findings holds no
 	// more than MaxFindings of each.
 	Counts map[Kind]int `json:"counts,omitempty"`
+	// Compared is how often each check had two facts to hold against each other.
+	// A check that is missing had none, so that it found nothing says nothing;
+	// where all of those for divergences are missing, the verdict is undecided.
+	// Fenced and Refused are told in one line each and compare nothing.
+	Compared map[Kind]int `json:"compared,omitempty"`
 	// Observers are the nodes that were heard, and what they tell.
 	Observers []Observer `json:"observers"`
 	// Files says what became of each file.
@@ -71,6 +77,32 @@ var kinds = []Kind{Conflict, Zombie, Regress, Fork, Differ, Lost, Behind, Fenced
 // Divergence tells whether findings of this kind make a divergence.
 func (k Kind) Divergence() bool {
 	return k == Conflict || k == Regress || k == Zombie || k == Fork
+}
+
+// Kinds lists all kinds, the gravest first.
+func Kinds() []Kind { return slices.Clone(kinds) }
+
+// Divergences is how many divergences were found.
+func (r *Report) Divergences() int {
+	n := 0
+	for _, k := range kinds {
+		if k.Divergence() {
+			n += r.Counts[k]
+		}
+	}
+	return n
+}
+
+// compared is how often anything was compared that could have been a
+// divergence, or answers that differ.
+func (r *Report) compared() int {
+	n := r.Compared[Differ]
+	for _, k := range kinds {
+		if k.Divergence() {
+			n += r.Compared[k]
+		}
+	}
+	return n
 }
 
 // Finding is one thing that was found, with the lines that show it.

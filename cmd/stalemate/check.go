@@ -91,9 +91,6 @@ type checked struct {
 
 func (f *checkFlags) check(c *cobra.Command, args []string) error {
 	if f.logs(args) {
-		if len(reportsOf(c)) > 0 {
-			return &exitError{exitUsage, errors.New("--report is about histories, and these are logs of Kafka's: expected --json")}
-		}
 		return f.checkLogs(c, args)
 	}
 	o, read, err := f.options(len(args) > 1)
@@ -194,7 +191,7 @@ func (f *checkFlags) one(ctx context.Context, stdin io.Reader, name string, o ch
 	var h *histories.History
 	var err error
 	if name == "-" {
-		name, read.Name = "standard input", "standard input"
+		name, read.Name = reports.StandardInput, reports.StandardInput
 		h, err = histories.ReadHistory(stdin, read)
 	} else {
 		h, err = histories.ReadFile(name, read)

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stalemate-io/stalemate/checker/forensics"
 	"github.com/stalemate-io/stalemate/histories/kafkalogs"
@@ -17,6 +20,14 @@ import (
 // histories.
 const kafkaLogs = "kafka-logs"
 
+// logReports are the formats that a judgement of Kafka's logs has.
+var logReports = map[string]func(io.Writer, *reports.JudgedLogs) error{
+	"json":     func(w io.Writer, j *reports.JudgedLogs) error { return printJSON(w, j.Report) },
+	"junit":    reports.ForensicsJUnit,
+	"markdown": reports.ForensicsMarkdown,
+	"sarif":    func(w io.Writer, j *reports.JudgedLogs) error { return reports.ForensicsSARIF(w, j, version()) },
+}
+
 // logs tells whether the arguments are to be taken for Kafka's logs: because the
 // format says so, or because all of them begin as such.
 func (f *checkFlags) logs(args []string) bool {
@@ -25,14 +36,61 @@ func (f *checkFlags) logs(args []string) bool {
 
 // checkLogs judges Kafka's logs, all files together.
 func (f *checkFlags) checkLogs(c *cobra.Command, args []string) error {
+	if err := fitForLogs(c); err != nil {
+		return &exitError{exitUsage, err}
+	}
+	p, err := policyOf(c)
+	if err != nil {
+		return err
+	}
+	report, err := judgeLogs(c.InOrStdin(), args)
+	if err != nil {
+		return errors.Join(err, failedReports(c, "Kafka's logs", err))
+	}
+	j := &reports.JudgedLogs{Report: report, Ruling: p.JudgeLogs(report, now()), Again: again(c, args...)}
+	if err := f.printLogs(c, j); err != nil {
+		return &exitError{exitFailed, err}
+	}
+	code := answerCode(j.Ruling.Answer)
+	for _, t := range reportsOf(c) {
+		var out bytes.Buffer
+		err := logReports[t.format](&out, j)
+		if err := t.save(out.Bytes(), err); err != nil {
+			return &exitError{worse(code, exitFailed), err}
+		}
+	}
+	if code != exitHolds {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+// fitForLogs refuses what is asked for and cannot be given of logs.
+func fitForLogs(c *cobra.Command) error {
+	for _, t := range reportsOf(c) {
+		if logReports[t.format] == nil {
+			return fmt.Errorf("--report %s=%s: there is no such report of Kafka's logs; expected json, junit, markdown or sarif", t.format, t.file)
+		}
+	}
+	var err error
+	c.Flags().Visit(func(flag *pflag.Flag) {
+		if !slices.Contains([]string{"format", "json", "policy", "report", "verbose"}, flag.Name) {
+			err = fmt.Errorf("--%s is about histories, and these are logs of Kafka's, which tell of no operations", flag.Name)
+		}
+	})
+	return err
+}
+
+// judgeLogs reads and judges files. The error carries the exit code.
+func judgeLogs(stdin io.Reader, names []string) (*forensics.Report, error) {
 	var facts []kafkalogs.Fact
 	var files []kafkalogs.Reading
-	for _, name := range args {
+	for _, name := range names {
 		keep := func(fact *kafkalogs.Fact) { facts = append(facts, *fact) }
 		var r *kafkalogs.Reading
 		var err error
 		if name == "-" {
-			r, err = kafkalogs.Read(c.InOrStdin(), "standard input", keep)
+			r, err = kafkalogs.Read(stdin, reports.StandardInput, keep)
 		} else {
 			r, err = kafkalogs.ReadFile(name, keep)
 		}
@@ -40,30 +98,28 @@ func (f *checkFlags) checkLogs(c *cobra.Command, args []string) error {
 			err = fmt.Errorf("%s: no such file", name)
 		}
 		if err != nil {
-			return &exitError{exitUsage, err}
+			return nil, &exitError{exitUsage, err}
 		}
 		files = append(files, *r)
 	}
 	report, err := forensics.Judge(facts, files)
 	if err != nil {
-		return &exitError{exitFailed, err}
+		return nil, &exitError{exitFailed, err}
 	}
+	return report, nil
+}
+
+func (f *checkFlags) printLogs(c *cobra.Command, j *reports.JudgedLogs) error {
+	style := textStyle(c.OutOrStdout())
+	style.Verbose = f.verbose
 	if f.json {
-		if err := printJSON(c.OutOrStdout(), report); err != nil {
-			return &exitError{exitFailed, err}
+		if err := printJSON(c.OutOrStdout(), j.Report); err != nil || j.Ruling.Policy == "" {
+			return err
 		}
-	} else {
-		style := textStyle(c.OutOrStdout())
-		style.Verbose = f.verbose
-		if err := reports.Forensics(c.OutOrStdout(), report, style); err != nil {
-			return &exitError{exitFailed, err}
-		}
+		return reports.Policy(c.ErrOrStderr(), j.Ruling, reports.TextOptions{})
 	}
-	switch report.Verdict {
-	case forensics.Divergent:
-		return &exitError{code: exitViolated}
-	case forensics.Undecided:
-		return &exitError{code: exitUndecided}
+	if err := reports.Forensics(c.OutOrStdout(), j.Report, style); err != nil || j.Ruling.Policy == "" {
+		return err
 	}
-	return nil
+	return reports.Policy(c.OutOrStdout(), j.Ruling, style)
 }

@@ -38,7 +38,7 @@ func (f *checkFlags) report(c *cobra.Command, all []checked) error {
 		}
 		told := &reported{history: r.history, options: r.options}
 		told.Judged = reports.Judged{Name: r.name, Again: again(c, r.name), Verdict: r.verdict, Ruling: r.ruling, Err: r.err}
-		if r.name != "standard input" {
+		if r.name != reports.StandardInput {
 			told.Source = r.name
 			told.Lines = f.lines(r.name)
 		}
@@ -52,12 +52,15 @@ func (f *checkFlags) lines(name string) bool {
 	return f.format == histories.JSONL.String() || f.format == "auto" && strings.HasSuffix(name, ".jsonl")
 }
 
-// again is the command that checks a history again with the same options.
-func again(c *cobra.Command, name string) string {
-	if name == "standard input" {
-		name = "-"
+// again is the command that checks the same again with the same options.
+func again(c *cobra.Command, names ...string) string {
+	words := []string{"stalemate", c.Name()}
+	for _, name := range names {
+		if name == reports.StandardInput {
+			name = "-"
+		}
+		words = append(words, shellWord(name))
 	}
-	words := []string{"stalemate", c.Name(), shellWord(name)}
 	c.Flags().Visit(func(flag *pflag.Flag) {
 		switch flag.Name {
 		case "report", "policy", "json", "verbose":

@@ -69,12 +69,20 @@ func writeReports(c *cobra.Command, all []*reported) error {
 			return err
 		}
 		text, err := f.of(all)
-		if err == nil {
-			err = os.WriteFile(t.file, text, 0o666)
+		if err := t.save(text, err); err != nil {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("%w: %s=%s: %w", errReport, t.format, t.file, err)
-		}
+	}
+	return nil
+}
+
+// save writes a report that was made, or tells that it could not be.
+func (t reportTarget) save(text []byte, err error) error {
+	if err == nil {
+		err = os.WriteFile(t.file, text, 0o666)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %s=%s: %w", errReport, t.format, t.file, err)
 	}
 	return nil
 }
@@ -86,20 +94,17 @@ func reportFailure(c *cobra.Command, err error) error {
 	if !withoutVerdict(err) {
 		return nil
 	}
-	name := c.CommandPath()
-	var left reportTargets
-	for _, t := range reportsOf(c) {
-		if reportFormats[t.format].several {
-			left = append(left, t)
-		}
-	}
+	return failedReports(c, c.CommandPath(), err)
+}
+
+// failedReports writes why there is no verdict on something.
+func failedReports(c *cobra.Command, name string, why error) error {
 	var failed error
-	for _, t := range left {
-		text, err := reportFormats[t.format].of([]*reported{{Judged: reports.Judged{Name: name, Err: err}}})
-		if err == nil {
-			err = os.WriteFile(t.file, text, 0o666)
+	for _, t := range reportsOf(c) {
+		if f := reportFormats[t.format]; f.several {
+			text, err := f.of([]*reported{{Judged: reports.Judged{Name: name, Err: why}}})
+			failed = errors.Join(failed, t.save(text, err))
 		}
-		failed = errors.Join(failed, err)
 	}
 	return failed
 }
