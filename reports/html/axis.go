@@ -50,5 +50,5 @@ func number(x float64) string {
 	if x >= 1e6 || x > 0 && x < 1e-3 {
 		return strconv.FormatFloat(x, 'g', 3, 64)
 	}
-	return strconv.FormatFloat(x, 'f', -1, 64)
+	return strconv.FormatFloat(math.Round(x*1e6)/1e6, 'f', -1, 64)
 }

@@ -176,14 +176,6 @@ func TestBrowserRunsNothingThatAHistorySays(t *testing.T) {
 	b.Shot("hostile")
 }
 
-func TestBrowserFitsAPhone(t *testing.T) {
-	b := open(t, render(t, testInput(t, "long", longHistory(t, 4_000)), MaxDrawn), browsertest.Phone)
-	if over := b.Overflow(); over > 0 {
-		t.Errorf("the page is %g pixels wider than a phone", over)
-	}
-	b.Shot("phone")
-}
-
 // slowFrame is what a frame may take at most, on a slow machine that draws
 // without a graphics card and runs other tests beside.
 const slowFrame = 400 * time.Millisecond

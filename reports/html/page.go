@@ -245,7 +245,7 @@ func (p *pageView) tables(v *checker.Verdict) {
 	paths := pathsOf(v)
 	for _, x := range paths {
 		r := pathRow{
-			Name: cmp.Or(x.name, "all reads"), Promise: string(x.verdict.Promise), Held: held(x.verdict.Holds),
+			Name: cmp.Or(x.name, "all reads"), Promise: string(x.verdict.Promise), Held: held(x.verdict),
 			Verdict: word(x.verdict.Verdict), Class: string(x.verdict.Verdict), Stale: fmt.Sprintf("%d / %d", x.verdict.StaleReads, x.verdict.Reads),
 		}
 		if x.verdict.StaleReads > 0 {
@@ -283,8 +283,11 @@ func (p *pageView) tables(v *checker.Verdict) {
 	}
 }
 
-func held(a checker.Answer) string {
-	switch a {
+func held(v *checker.Verdict) string {
+	if v.Promise == checker.None {
+		return "–"
+	}
+	switch v.Holds {
 	case checker.Holds:
 		return "kept"
 	case checker.Violated:

@@ -100,7 +100,7 @@ func distribution(lags []float64) *plot {
 		counts[n]++
 		top = max(top, counts[n])
 	}
-	p.bars("stale reads", "lag", counts, p.linear(top*1.15))
+	p.bars("stale reads", "lag", counts, p.linear(max(top*1.15, 4)))
 	room := math.Inf(-1)
 	for _, q := range []struct {
 		name string
@@ -115,7 +115,7 @@ func distribution(lags []float64) *plot {
 		}
 		p.Notes = append(p.Notes, n)
 	}
-	p.Summary = fmt.Sprintf("%d stale reads; half of them by at most %s ms", len(lags), number(round(quantile(lags, 0.5))))
+	p.Summary = fmt.Sprintf("%d stale %s; half of them by at most %s ms", len(lags), plural(len(lags), "read"), number(round(quantile(lags, 0.5))))
 	return p
 }
 

@@ -77,23 +77,34 @@ async function start() {
     recolour();
   });
   dark.addEventListener('change', recolour);
-  // Paper is light whatever the screen is.
+  // Paper is white whatever the screen is, as wide as paper is, and nothing can be
+  // unfolded on it.
+  let folded = [];
   window.addEventListener('beforeprint', () => {
+    folded = [...document.querySelectorAll('details:not([open])')];
+    for (const d of folded) d.open = true;
     document.documentElement.classList.remove('dark');
-    scene.colors = palette();
+    scene.colors = { ...palette(), paper: '#fff' };
+    resize(scene, PAPER, 3);
     draw(scene);
   });
-  window.addEventListener('afterprint', recolour);
+  window.addEventListener('afterprint', () => {
+    for (const d of folded) d.open = false;
+    resize(scene);
+    recolour();
+  });
   new ResizeObserver(() => { if (resize(scene)) redraw(); }).observe(byID('frame'));
   byID('tools').hidden = false;
   rebuild();
 }
 
+const PAPER = 720; // pixels of CSS between the margins of A4
+
 // resize fits the canvas to its frame and reports whether that changed anything.
-function resize(scene) {
-  const width = byID('frame').clientWidth, ratio = window.devicePixelRatio || 1;
+function resize(scene, width = byID('frame').clientWidth, ratio = window.devicePixelRatio || 1) {
   const before = scene.canvas.width + 'x' + scene.canvas.height;
   scene.width = width;
+  scene.ratio = ratio;
   scene.height = layout(scene);
   scene.canvas.style.height = scene.height + 'px';
   const w = Math.round(width * ratio), h = Math.round(scene.height * ratio);
@@ -160,10 +171,11 @@ function legend(scene) {
   item.hidden = false;
   item.append('believed leader (one key shown):');
   scene.leaders.forEach((name, n) => {
-    const swatch = element('i', undefined, 'swatch');
+    const swatch = element('i', undefined, 'swatch'), entry = element('span');
     swatch.style.background = LEADERS[n];
     swatch.style.height = '4px';
-    item.append(swatch, name);
+    entry.append(swatch, name);
+    item.append(entry);
   });
 }
 
@@ -198,14 +210,14 @@ function click(scene, p, pick) {
   story.hidden = !lines;
   if (!lines) return;
   story.replaceChildren(...lines);
-  if (found.op === undefined) return;
-  for (const a of scene.data.anomalies.filter((m) => m.operations.includes(found.op))) {
+  for (const a of found.op === undefined ? [] : scene.data.anomalies.filter((m) => m.operations.includes(found.op))) {
     const link = element('a', 'part of ' + a.id.replace('-', ' ') + ' (' + a.kind + ')');
     link.href = '#' + a.id;
     const line = element('p');
     line.append(link);
     story.append(line);
   }
+  story.scrollIntoView({ block: 'nearest' });
 }
 
 start().catch((e) => {

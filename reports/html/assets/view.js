@@ -19,9 +19,10 @@ function attach(scene, on) {
     show(at - span * share, at - span * share + span);
   };
   const pan = (dx) => {
-    const by = dx / (scene.width - scene.gutter) * (scene.to - scene.from);
+    const by = dx / scene.breadth * (scene.to - scene.from);
     show(scene.from - by, scene.to - by);
   };
+  const middle = () => scene.gutter + scene.breadth / 2;
   const place = (e) => {
     const box = canvas.getBoundingClientRect();
     return { x: e.clientX - box.left, y: e.clientY - box.top };
@@ -35,21 +36,28 @@ function attach(scene, on) {
   }, { passive: false });
 
   const fingers = new Map();
-  let moved = 0, spread = 0;
+  let moved = 0, pinch = null;
+  // grip gives the middle of two fingers and how far apart they are.
+  const grip = () => {
+    const [a, b] = fingers.values();
+    return { x: (a.x + b.x) / 2, spread: Math.max(20, Math.hypot(a.x - b.x, a.y - b.y)) };
+  };
   canvas.addEventListener('pointerdown', (e) => {
     fingers.set(e.pointerId, place(e));
     canvas.setPointerCapture(e.pointerId);
-    moved = 0; spread = 0;
+    moved = 0;
+    if (fingers.size > 1) pinch = grip();
   });
   canvas.addEventListener('pointermove', (e) => {
     const at = place(e), was = fingers.get(e.pointerId);
     if (!was) { on.hover(at); return; }
     fingers.set(e.pointerId, at);
-    const all = [...fingers.values()];
-    if (all.length === 2) {
-      const now = Math.max(20, Math.abs(all[0].x - all[1].x));
-      if (spread) zoom((all[0].x + all[1].x) / 2, spread / now);
-      spread = now;
+    if (fingers.size > 1) {
+      // What lies between two fingers stays there, however they are turned.
+      const now = grip();
+      pan(now.x - pinch.x);
+      zoom(now.x, pinch.spread / now.spread);
+      pinch = now;
       moved = 99;
       return;
     }
@@ -57,27 +65,29 @@ function attach(scene, on) {
     if (moved > 4) { on.leave(); pan(at.x - was.x); }
   });
   const up = (e) => {
-    if (fingers.delete(e.pointerId) && moved <= 4 && e.type === 'pointerup') on.click(place(e));
+    const was = fingers.delete(e.pointerId);
+    if (fingers.size > 1) pinch = grip();
+    if (was && moved <= 4 && e.type === 'pointerup') on.click(place(e));
   };
   canvas.addEventListener('pointerup', up);
   canvas.addEventListener('pointercancel', up);
   canvas.addEventListener('pointerleave', () => on.leave());
   canvas.addEventListener('keydown', (e) => {
-    const middle = (scene.gutter + scene.width) / 2, step = (scene.width - scene.gutter) / 8;
+    const step = scene.breadth / 8;
     const keys = {
       ArrowLeft: () => pan(step), ArrowRight: () => pan(-step),
-      '+': () => zoom(middle, 0.6), '=': () => zoom(middle, 0.6), '-': () => zoom(middle, 1 / 0.6), 0: () => show(0, data.end),
+      '+': () => zoom(middle(), 0.6), '=': () => zoom(middle(), 0.6), '-': () => zoom(middle(), 1 / 0.6), 0: () => show(0, data.end),
     };
     if (keys[e.key] && !e.ctrlKey && !e.metaKey) { e.preventDefault(); keys[e.key](); }
   });
-  return { show, zoom: (factor) => zoom((scene.gutter + scene.width) / 2, factor) };
+  return { show, zoom: (factor) => zoom(middle(), factor) };
 }
 
 // hit finds what is at a point: a read, a run of equal reads, or a state.
 function hit(scene, p) {
   const { data } = scene;
   if (p.x < scene.gutter) return rowAt(scene, p);
-  const us = scene.time(p.x), near = 7 * (scene.to - scene.from) / (scene.width - scene.gutter);
+  const us = scene.time(p.x), near = 7 * (scene.to - scene.from) / scene.breadth;
   const found = rowAt(scene, p);
   if (!found) return null;
   if (found.truth) {
