@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/stalemate-io/stalemate/checker"
@@ -29,6 +30,8 @@ type checkFlags struct {
 	keyed, json, verbose                    bool
 	maxStaleness, timeout                   time.Duration
 	memory                                  int
+	// asked are the flags about the history and what is asked of it.
+	asked *pflag.FlagSet
 }
 
 func newCheck() *cobra.Command {
@@ -61,9 +64,21 @@ everything held.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.check(c, args) },
 	}
 	flags := c.Flags()
+	f.bind(flags)
+	flags.StringVar(&f.format, "format", "auto", "format of the histories: "+historyFormats+" or kafka-logs")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show every anomaly that the verdict holds")
+	flags.BoolVar(&f.json, "json", false, "print verdict.json instead of text")
+	return c
+}
+
+// historyFormats are those that histories may have.
+const historyFormats = "auto, jsonl, json, edn, text"
+
+// bind adds the flags that say what a history is of and what is asked of it.
+func (f *checkFlags) bind(command *pflag.FlagSet) {
+	flags := pflag.NewFlagSet("history", pflag.ContinueOnError)
 	flags.StringVar(&f.model, "model", "", "what the system stores: "+fmt.Sprint(checker.Models())+"; told from the history by default")
 	flags.StringVar(&f.initial, "initial", "nil", "value of every key before the first operation, as EDN")
-	flags.StringVar(&f.format, "format", "auto", "format of the histories: auto, jsonl, json, edn, text or kafka-logs")
 	flags.StringVar(&f.log, "log", "", "what the system itself wrote down, as JSONL; a run's folder has its own")
 	flags.BoolVar(&f.keyed, "keyed", false, "take each value for [key value]")
 	flags.StringVar(&f.require, "require", "", "level that must hold: "+fmt.Sprint(checker.Levels())+"; linearizable by default, what a run promises for a run")
@@ -71,9 +86,8 @@ everything held.`,
 	flags.StringVar(&f.engine, "engine", "auto", "engine for linearizability: auto, fast, windowed or porcupine")
 	flags.DurationVar(&f.timeout, "timeout", 0, "time for the search in one history and read path (default 5m)")
 	flags.IntVar(&f.memory, "memory", 0, "memory for the search, in MB (default 2048)")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show every anomaly that the verdict holds")
-	flags.BoolVar(&f.json, "json", false, "print verdict.json instead of text")
-	return c
+	f.asked = flags
+	command.AddFlagSet(flags)
 }
 
 // checked is what came of one argument.

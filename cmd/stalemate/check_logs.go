@@ -36,7 +36,7 @@ func (f *checkFlags) logs(args []string) bool {
 
 // checkLogs judges Kafka's logs, all files together.
 func (f *checkFlags) checkLogs(c *cobra.Command, args []string) error {
-	if err := fitForLogs(c); err != nil {
+	if err := f.fitForLogs(c); err != nil {
 		return &exitError{exitUsage, err}
 	}
 	p, err := policyOf(c)
@@ -47,7 +47,7 @@ func (f *checkFlags) checkLogs(c *cobra.Command, args []string) error {
 	if err != nil {
 		return errors.Join(err, failedReports(c, "Kafka's logs", err))
 	}
-	j := &reports.JudgedLogs{Report: report, Ruling: p.JudgeLogs(report, now()), Again: again(c, args...)}
+	j := &reports.JudgedLogs{Report: report, Ruling: p.JudgeLogs(report, now()), Again: f.again(args...)}
 	if err := f.printLogs(c, j); err != nil {
 		return &exitError{exitFailed, err}
 	}
@@ -66,17 +66,15 @@ func (f *checkFlags) checkLogs(c *cobra.Command, args []string) error {
 }
 
 // fitForLogs refuses what is asked for and cannot be given of logs.
-func fitForLogs(c *cobra.Command) error {
+func (f *checkFlags) fitForLogs(c *cobra.Command) error {
 	for _, t := range reportsOf(c) {
 		if logReports[t.format] == nil {
 			return fmt.Errorf("--report %s=%s: there is no such report of Kafka's logs; expected json, junit, markdown or sarif", t.format, t.file)
 		}
 	}
 	var err error
-	c.Flags().Visit(func(flag *pflag.Flag) {
-		if !slices.Contains([]string{"format", "json", "policy", "report", "verbose"}, flag.Name) {
-			err = fmt.Errorf("--%s is about histories, and these are logs of Kafka's, which tell of no operations", flag.Name)
-		}
+	f.eachAsked(func(flag *pflag.Flag) {
+		err = fmt.Errorf("--%s is about histories, and these are logs of Kafka's, which tell of no operations", flag.Name)
 	})
 	return err
 }

@@ -32,19 +32,24 @@ func (f *checkFlags) report(c *cobra.Command, all []checked) error {
 			if err != nil {
 				return err
 			}
-			told.Again = again(c, r.name)
+			told.Again = f.again(r.name)
 			out = append(out, told)
 			continue
 		}
-		told := &reported{history: r.history, options: r.options}
-		told.Judged = reports.Judged{Name: r.name, Again: again(c, r.name), Verdict: r.verdict, Ruling: r.ruling, Err: r.err}
-		if r.name != reports.StandardInput {
-			told.Source = r.name
-			told.Lines = f.lines(r.name)
-		}
-		out = append(out, told)
+		out = append(out, f.reported(r))
 	}
 	return writeReports(c, out)
+}
+
+// reported is a history that is no run's, ready for every report.
+func (f *checkFlags) reported(r checked) *reported {
+	told := &reported{history: r.history, options: r.options}
+	told.Judged = reports.Judged{Name: r.name, Again: f.again(r.name), Verdict: r.verdict, Ruling: r.ruling, Err: r.err}
+	if r.name != reports.StandardInput {
+		told.Source = r.name
+		told.Lines = f.lines(r.name)
+	}
+	return told
 }
 
 // lines tells whether a history is surely such that its line n+1 holds event n.
@@ -53,20 +58,28 @@ func (f *checkFlags) lines(name string) bool {
 }
 
 // again is the command that checks the same again with the same options.
-func again(c *cobra.Command, names ...string) string {
-	words := []string{"stalemate", c.Name()}
+func (f *checkFlags) again(names ...string) string {
+	words := []string{"stalemate", "check"}
 	for _, name := range names {
 		if name == reports.StandardInput {
 			name = "-"
 		}
 		words = append(words, shellWord(name))
 	}
-	c.Flags().Visit(func(flag *pflag.Flag) {
-		switch flag.Name {
-		case "report", "policy", "json", "verbose":
-		default:
-			words = append(words, "--"+flag.Name+"="+shellWord(flag.Value.String()))
-		}
+	if f.format != "auto" {
+		words = append(words, "--format="+shellWord(f.format))
+	}
+	f.eachAsked(func(flag *pflag.Flag) {
+		words = append(words, "--"+flag.Name+"="+shellWord(flag.Value.String()))
 	})
 	return strings.Join(words, " ")
+}
+
+// eachAsked visits those flags about the history that were given.
+func (f *checkFlags) eachAsked(visit func(*pflag.Flag)) {
+	f.asked.VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed {
+			visit(flag)
+		}
+	})
 }

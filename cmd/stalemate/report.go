@@ -14,9 +14,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stalemate-io/stalemate/checker"
 	"github.com/stalemate-io/stalemate/histories"
+	"github.com/stalemate-io/stalemate/histories/kafkalogs"
 	"github.com/stalemate-io/stalemate/reports"
 	"github.com/stalemate-io/stalemate/reports/html"
 )
@@ -100,22 +102,29 @@ func (r *reported) json() ([]byte, error) { return verdictJSON(r.Verdict) }
 func newReport() *cobra.Command {
 	var formats []string
 	var out string
+	var f checkFlags
 	c := &cobra.Command{
-		Use:   "report RUN",
-		Short: "Write reports of a run: " + formatNames(),
+		Use:   "report RUN|HISTORY",
+		Short: "Write reports of a run or a history: " + formatNames(),
 		Long: `Writes reports of a run from what its folder holds. The verdict is that of
-verdict.json; where there is none yet the history is checked first.
+verdict.json; where there is none yet the history is checked first. A history in
+a file, or "-" for the standard input, is checked as "stalemate check" does, with
+the same options.
 
 ` + formatTable() + `
-Without -o each report is written into the run's folder under that name; with
--o - it is written to the standard output. The exit code says whether the reports
-were written, and nothing of what is in them.`,
+Without -o each report is written under that name into the run's folder, or for
+a history into the working directory; with -o - it is written to the standard
+output. The exit code says whether the reports were written, and nothing of what
+is in them.`,
 		Example: `  stalemate report store/latest
   stalemate report store/latest --format html,junit,markdown
-  stalemate report store/latest --format markdown -o - >> "$GITHUB_STEP_SUMMARY"`,
+  stalemate report store/latest --format markdown -o - >> "$GITHUB_STEP_SUMMARY"
+  stalemate report history.edn --model cas-register -o report.html`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return report(c, args[0], formats, out) },
+		RunE: func(c *cobra.Command, args []string) error { return f.reportOf(c, args[0], formats, out) },
 	}
+	f.bind(c.Flags())
+	c.Flags().StringVar(&f.format, "history-format", "auto", "format of the history: "+historyFormats)
 	c.Flags().StringSliceVar(&formats, "format", []string{"html"}, "forms of the report, several with commas: "+formatNames())
 	c.Flags().StringVarP(&out, "output", "o", "", `file to write, "-" for the standard output`)
 	c.Flags().Var(&policyValue{}, "policy", `policy to hold the verdict against, "none" for none (default stalemate.yaml where there is one)`)
@@ -131,7 +140,8 @@ func formatTable() string {
 	return b.String()
 }
 
-func report(c *cobra.Command, dir string, formats []string, out string) error {
+// reportOf writes reports of a run or a history.
+func (f *checkFlags) reportOf(c *cobra.Command, name string, formats []string, out string) error {
 	for _, name := range formats {
 		if _, err := formatNamed(name); err != nil {
 			return &exitError{exitUsage, fmt.Errorf("--format: %w", err)}
@@ -140,15 +150,11 @@ func report(c *cobra.Command, dir string, formats []string, out string) error {
 	if out != "" && len(formats) != 1 {
 		return &exitError{exitUsage, fmt.Errorf("-o names one file: expected one --format, found %d", len(formats))}
 	}
-	run, err := histories.OpenRun(dir)
-	if err != nil {
-		return &exitError{exitUsage, err}
+	of := f.reportedHistory
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		of = f.reportedFolder
 	}
-	v, err := storedVerdict(c.Context(), run)
-	if err != nil {
-		return err
-	}
-	r, err := reportedRun(c, run, checked{verdict: v})
+	r, err := of(c, name)
 	if err != nil {
 		return err
 	}
@@ -160,7 +166,46 @@ func report(c *cobra.Command, dir string, formats []string, out string) error {
 	return nil
 }
 
-// writeTo writes a report into a file, the run's folder or the standard output.
+// reportedFolder is the run in a folder with the verdict there.
+func (f *checkFlags) reportedFolder(c *cobra.Command, dir string) (*reported, error) {
+	var err error
+	f.eachAsked(func(flag *pflag.Flag) {
+		err = &exitError{exitUsage, fmt.Errorf("--%s is about a history that is no run's, and %s is a folder with a verdict: expected `stalemate check %s` with that option and --report", flag.Name, dir, shellWord(dir))}
+	})
+	if err != nil {
+		return nil, err
+	}
+	run, err := histories.OpenRun(dir)
+	if err != nil {
+		return nil, &exitError{exitUsage, err}
+	}
+	v, err := storedVerdict(c.Context(), run)
+	if err != nil {
+		return nil, err
+	}
+	return reportedRun(c, run, checked{verdict: v})
+}
+
+// reportedHistory checks a history that is no run's.
+func (f *checkFlags) reportedHistory(c *cobra.Command, name string) (*reported, error) {
+	if f.format == "auto" && kafkalogs.Detect(name) {
+		return nil, &exitError{exitUsage, fmt.Errorf("%s is a log of Kafka's: expected `stalemate check` of all nodes' logs with --report", name)}
+	}
+	o, read, err := f.options(false)
+	if err != nil {
+		return nil, &exitError{exitUsage, err}
+	}
+	r := f.one(c.Context(), c.InOrStdin(), name, o, read)
+	if r.err == nil {
+		r.ruling, r.err = rule(c, r.verdict, "")
+	}
+	if r.err != nil {
+		return nil, &exitError{r.code(), errors.New(named(r.name, r.err))}
+	}
+	return f.reported(r), nil
+}
+
+// writeTo writes a report into a file, where it belongs or to the standard output.
 func (r *reported) writeTo(c *cobra.Command, f reportFormat, out string) error {
 	text, err := f.of([]*reported{r})
 	if err != nil {
@@ -170,8 +215,15 @@ func (r *reported) writeTo(c *cobra.Command, f reportFormat, out string) error {
 	case "-":
 		_, err = c.OutOrStdout().Write(text)
 	case "":
-		if err = r.run.WriteFile(f.file, text); err == nil {
-			_, err = fmt.Fprintln(c.OutOrStdout(), r.run.Path(f.file))
+		file := f.file
+		if r.run != nil {
+			file = r.run.Path(f.file)
+			err = r.run.WriteFile(f.file, text)
+		} else {
+			err = os.WriteFile(file, text, 0o666)
+		}
+		if err == nil {
+			_, err = fmt.Fprintln(c.OutOrStdout(), file)
 		}
 	default:
 		err = os.WriteFile(out, text, 0o666)
