@@ -45,4 +45,7 @@ type keyResult struct {
 	// failedAt is the completion at which the windowed search found nothing
 	// that could have led there.
 	failedAt int32
+	// crowded is set where more calls were pending at once than the windowed
+	// search has slots for.
+	crowded bool
 }

@@ -24,7 +24,8 @@ type keyCheck struct {
 }
 
 // run decides the key. With engine auto, zones are asked first where the model
-// is theirs; where written values repeat, the windowed search.
+// is theirs; where written values repeat, the windowed search; and porcupine where
+// too much is pending at once for that.
 func (k *keyCheck) run() keyOutcome {
 	if k.ctx.Err() != nil {
 		return keyOutcome{keyResult: keyResult{answer: Undecided, reason: stopped(k.ctx.Err())}}
@@ -39,25 +40,27 @@ func (k *keyCheck) run() keyOutcome {
 		return k.refused(err)
 	}
 	out := keyOutcome{operations: len(p.calls)}
-	if k.engine == enginePorcupine {
-		out.keyResult = porcupineKey(k.ctx, &p, k.budget)
-		out.engine = enginePorcupine
-		if out.answer != Violated {
-			return out
-		}
-		// porcupine does not say where it failed; the windowed search does.
-		found := windowedKey(k.ctx, &p, k.budget)
-		if found.answer == Holds {
-			out.err = fmt.Errorf("%w: porcupine refuses what the windowed search accepts, key %d", ErrEnginesDisagree, k.key)
-			return out
-		}
-		out.failedAt = found.failedAt // 0, hence no cut, where it is undecided
-	} else {
+	second := k.engine == enginePorcupine
+	if !second {
 		out.keyResult = windowedKey(k.ctx, &p, k.budget)
 		out.engine = engineWindowed
-		if out.answer != Violated {
-			return out
+		second = k.engine == engineAuto && out.crowded
+	}
+	if second {
+		out.keyResult = porcupineKey(k.ctx, &p, k.budget)
+		out.engine = enginePorcupine
+		if out.answer == Violated {
+			// porcupine does not say where it failed; the windowed search does.
+			found := windowedKey(k.ctx, &p, k.budget)
+			if found.answer == Holds {
+				out.err = fmt.Errorf("%w: porcupine refuses what the windowed search accepts, key %d", ErrEnginesDisagree, k.key)
+				return out
+			}
+			out.failedAt = found.failedAt // 0, hence no cut, where it is undecided
 		}
+	}
+	if out.answer != Violated {
+		return out
 	}
 	out.fails = p.calls
 	k.prove(&out, &p)

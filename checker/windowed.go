@@ -125,7 +125,10 @@ func windowedWith(ctx context.Context, p *program, b *budget, use reductions) ke
 			}
 			slot := bits.TrailingZeros64(^w.pending)
 			if slot == windowSlots {
-				return keyResult{answer: Undecided, reason: "more than 64 operations on one key were pending at once, which is more than the windowed engine holds"}
+				return keyResult{
+					answer: Undecided, crowded: true,
+					reason: "more than 64 operations on one key were pending at once, which is more than the engine windowed holds; the engine porcupine has no such bound",
+				}
 			}
 			slotOf[invoked] = int8(slot)
 			w.invoke(slot, c)

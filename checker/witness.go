@@ -87,12 +87,16 @@ type minimizer struct {
 	anchor int32 // operation that must not be forgotten, or noAnchor
 	// limited keeps the loose operations to maxLoose.
 	limited bool
+	// doubtful is set where the search could not tell whether calls fit an order.
+	doubtful bool
 }
 
 // illegal reports whether calls certainly fit no legal order.
 func (m *minimizer) illegal(calls []call) bool {
 	q := program{calls: calls, machine: m.p.machine, pure: m.p.pure}
-	return windowedKey(m.ctx, &q, m.budget).answer == Violated
+	answer := windowedKey(m.ctx, &q, m.budget).answer
+	m.doubtful = m.doubtful || answer == Undecided
+	return answer == Violated
 }
 
 // cut leaves out what was invoked after the search failed at a completion, and
@@ -183,11 +187,14 @@ func after(calls []call, a *call) []call {
 
 // forget forgets operations until forgetting any one more makes the rest
 // linearizable: first in halves, quarters and so on, then one by one. It
-// reports whether it came to the end in its time.
+// reports whether it came to the end, in its time and without a doubt about the
+// last round.
 func (m *minimizer) forget(calls []call) ([]call, bool) {
+	m.doubtful = false
 	calls = m.sweep(calls)
 	for size := len(calls) / 2; size >= 1; size = (size + 1) / 2 {
 		changed := false
+		m.doubtful = false
 		for from := 0; from < len(calls); {
 			if m.ctx.Err() != nil {
 				return calls, false
@@ -212,7 +219,7 @@ func (m *minimizer) forget(calls []call) ([]call, bool) {
 			size = 2 // again one by one, until nothing changes
 		}
 	}
-	return m.sweep(calls), m.ctx.Err() == nil
+	return m.sweep(calls), !m.doubtful && m.ctx.Err() == nil
 }
 
 // forgetRange forgets the known calls of a range.
