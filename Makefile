@@ -62,10 +62,16 @@ images:
 	scripts/ensure-zookeeper
 	scripts/zookeeper-image
 
+# The same of Kafka, one image of each generation, from the jars that make kafka brings.
+.PHONY: kafka-images
+kafka-images: kafka
+	scripts/kafka-images
+
 # Nodes as containers of the Docker engine that there is.
 test-docker: build
 	STALEMATE_DOCKER=1 $(GO) test -count 1 -timeout 10m ./systems/docker
 	STALEMATE_DOCKER=1 $(GO) test -count 1 -timeout 10m -run Contained ./systems/zookeeper
+	STALEMATE_DOCKER=1 $(GO) test -count 1 -timeout 10m -run 'Contained|AnImage' ./systems/kafka
 	STALEMATE_DOCKER=1 $(GO) test -count 1 -timeout 10m -run InContainers ./cmd/stalemate ./scenarios
 
 # The jars of real Kafka, in both generations.
@@ -140,4 +146,4 @@ clean:
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
-	@echo "make build, compare, scenarios, scenarios-docker, unit, test-browser, images, test-docker, kafka, test-kafka, cycles, cycles-docker, endurance, bench, lint, fuzz, mutants, guards, clean"
+	@echo "make build, compare, scenarios, scenarios-docker, unit, test-browser, images, kafka-images, test-docker, kafka, test-kafka, cycles, cycles-docker, endurance, bench, lint, fuzz, mutants, guards, clean"

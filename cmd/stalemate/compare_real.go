@@ -189,8 +189,8 @@ func (l *realComparison) one(ctx context.Context, system string, seed int64) (*c
 	}
 	if isKafka(system) {
 		f := &kafkaFlags{
-			options: kafka.Options{Mode: kafka.Mode(system), Brokers: 3, Partitions: 6, SessionTimeout: comparedPatience},
-			name:    "compare-" + system, store: l.store, seed: uint64(seed), workload: toys.Leadership,
+			on: l.on, options: kafka.Options{Mode: kafka.Mode(system), Brokers: 3, Partitions: 6, SessionTimeout: comparedPatience},
+			name: "compare-" + system, store: l.store, seed: uint64(seed), workload: toys.Leadership,
 			faults: l.faults, faultFor: comparedFor, load: l.length, settle: comparedSettle, think: 50 * time.Millisecond, clients: 15,
 		}
 		_, v, err := f.do(ctx, l.report, l.windows)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
 	"strings"
 	"time"
@@ -42,18 +43,24 @@ func newRunKafka(mode kafka.Mode, about string) *cobra.Command {
 		Short: about,
 		Long: about + `.
 
-Brokers and ` + map[kafka.Mode]string{kafka.ZooKeeper: "servers of ZooKeeper", kafka.KRaft: "controllers"}[mode] + ` are processes of this machine with small heaps and session
-time-outs shorter than Kafka's own; run.json holds every setting. Each broker is
+Brokers and ` + map[kafka.Mode]string{kafka.ZooKeeper: "servers of ZooKeeper", kafka.KRaft: "controllers"}[mode] + ` are processes of this machine, or containers, with small heaps
+and session time-outs shorter than Kafka's own; run.json holds every setting. Each broker is
 asked by itself, past any client library's cache, who leads; clients move leaders
 by reassignment and election. What the cluster committed is read from ` + map[kafka.Mode]string{kafka.ZooKeeper: "ZooKeeper's\ntransaction logs", kafka.KRaft: "the\ncontrollers' metadata logs"}[mode] + ` afterwards. Links are cut by proxies, which needs Linux and no
-root; elsewhere nodes are killed and paused only.
+root; elsewhere nodes are killed and paused only. Between containers they are cut
+by routes.
 
-Kafka's jars come from "make kafka", or from KAFKA_HOME.`,
+Kafka's jars come from "make kafka", or from KAFKA_HOME. With --on docker they come
+from the image; "make kafka-images" builds one where no registry answers.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	o, fs := &f.options, c.Flags()
-	fs.StringVar(&f.on, "on", "local", "where to run: local")
+	fs.StringVar(&f.on, "on", "local", "where to run: local (processes of this machine) or docker")
+	fs.StringVar(&o.Image, "image", "", "image of Kafka (with --on docker; default: what make kafka-images built, else "+mode.OfficialImage()+")")
+	if mode == kafka.ZooKeeper {
+		zookeeperImage(fs, &o.StoreImage)
+	}
 	fs.StringVar(&f.workload, "workload", toys.Leadership, "what clients do: leadership (move leaders, ask who leads), or data (produce, fetch)")
 	fs.StringVar(&f.faults, "faults", "pause,kill,cut", "what happens, with commas: none, "+strings.Join(nemesis.Names(), ", "))
 	fs.DurationVar(&f.faultFor, "fault-for", 6*time.Second, "how long a fault lasts")
@@ -88,8 +95,11 @@ func kafkaPromise(mode kafka.Mode) checker.Level {
 const kafkaHealthy = 3 * time.Second
 
 func (f *kafkaFlags) run(c *cobra.Command) error {
-	if f.on != "local" {
-		return &exitError{exitUsage, fmt.Errorf("--on %s: expected local", f.on)}
+	if f.on != "local" && f.on != "docker" {
+		return &exitError{exitUsage, fmt.Errorf("--on %s: expected local or docker", f.on)}
+	}
+	if o := f.options; f.on == "local" && (o.Image != "" || o.StoreImage != "") {
+		return &exitError{exitUsage, errors.New("images go with --on docker")}
 	}
 	if f.workload != toys.Leadership && f.workload != toys.Data {
 		return &exitError{exitUsage, fmt.Errorf("--workload %s: expected %s or %s", f.workload, toys.Leadership, toys.Data)}
@@ -115,11 +125,12 @@ func (f *kafkaFlags) run(c *cobra.Command) error {
 
 // do does a run and judges it.
 func (f *kafkaFlags) do(ctx context.Context, report *progress, windows []nemesis.Window) (*histories.Run, *checker.Verdict, error) {
-	in, err := kafka.Find(ctx, f.options.Mode, f.options.Home, "")
-	if err != nil {
-		return nil, nil, err
+	if f.on == "local" { // before there is a run without them
+		if _, err := kafka.Find(ctx, f.options.Mode, f.options.Home, ""); err != nil {
+			return nil, nil, err
+		}
 	}
-	run, err := f.create(in)
+	run, err := f.create()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -131,7 +142,7 @@ func (f *kafkaFlags) do(ctx context.Context, report *progress, windows []nemesis
 	return run, verdict, err
 }
 
-func (f *kafkaFlags) create(in kafka.Installation) (*histories.Run, error) {
+func (f *kafkaFlags) create() (*histories.Run, error) {
 	o := f.options
 	name, model := string(o.Mode), "leadership"
 	promises := map[string]string{}
@@ -155,9 +166,9 @@ func (f *kafkaFlags) create(in kafka.Installation) (*histories.Run, error) {
 		settings["push-timeout"] = o.PushTimeout.String()
 	}
 	return histories.CreateRun(f.store, histories.RunInfo{
-		Name: name, System: string(o.Mode), Deployment: "local", Seed: int64(f.seed), Model: model, Promises: promises,
+		Name: name, System: string(o.Mode), Deployment: f.on, Seed: int64(f.seed), Model: model, Promises: promises,
 		Settings: settings,
-		Versions: map[string]string{"stalemate": version(), "go": runtime.Version(), "kafka": in.Version, "java": in.JavaVersion},
+		Versions: map[string]string{"stalemate": version(), "go": runtime.Version()},
 		Command:  commandLine(),
 	})
 }
@@ -168,7 +179,7 @@ func (f *kafkaFlags) drive(ctx context.Context, run *histories.Run, windows []ne
 	guard := newGuard(report)
 	defer guard.release()
 	o := f.options
-	o.Dir = run.Path(live.NodesDir)
+	o.Dir, o.Containers = run.Path(live.NodesDir), f.on == "docker"
 	report.say("starting Kafka (%s): %d brokers and 3 others", o.Mode, o.Brokers)
 	cluster, err := kafka.Launch(ctx, o)
 	if err != nil {
@@ -176,6 +187,11 @@ func (f *kafkaFlags) drive(ctx context.Context, run *histories.Run, windows []ne
 	}
 	guard.holds(cluster)
 	defer func() { err = errors.Join(err, cluster.Close()) }()
+	info := run.Info
+	maps.Copy(info.Versions, cluster.Versions())
+	if err := run.SetInfo(info); err != nil {
+		return err
+	}
 	create := live.CreateClients
 	if f.workload == toys.Data {
 		create = (*histories.Run).CreateHistory

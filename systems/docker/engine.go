@@ -76,8 +76,8 @@ func ask(ctx context.Context, api *client.Client) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{api: api, version: v.Version, arch: v.Arch}
 	// The root of a rootless engine's containers is the user who runs it.
+	e := &Engine{api: api, version: v.Version, arch: v.Arch, user: "0:0"}
 	if uid := os.Getuid(); uid > 0 && !slices.Contains(info.Info.SecurityOptions, "name=rootless") {
 		e.user = fmt.Sprintf("%d:%d", uid, os.Getgid())
 	}

@@ -197,3 +197,16 @@ func TestAPausedNodeKeepsItsConnectionsAndAKilledOneItsFiles(t *testing.T) {
 		t.Errorf("kept: %q, %v", text, err)
 	}
 }
+
+func TestACommandRunsToItsEnd(t *testing.T) {
+	e := need(t)
+	s, _, _ := open(t, e)
+	out, err := s.Run(t.Context(), Command{Image: s.OwnImage(), Entrypoint: []string{programPath, "version"}})
+	if err != nil || !strings.Contains(string(out), "stalemate") {
+		t.Errorf("version prints %q, %v", out, err)
+	}
+	_, err = s.Run(t.Context(), Command{Image: s.OwnImage(), Args: []string{"check", "/nothing"}})
+	if err == nil || !strings.Contains(err.Error(), "exit status") || !strings.Contains(err.Error(), "/nothing") {
+		t.Errorf("a check of nothing: %v: want its status and what it said", err)
+	}
+}

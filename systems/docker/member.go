@@ -24,16 +24,18 @@ import (
 
 // Command says what a container runs.
 type Command struct {
-	// Image is what it runs from, with the image's own entry point; Args are
-	// that one's arguments, nil for the image's own.
-	Image string
-	Args  []string
+	// Image is what it runs from. Entrypoint is the program, nil for the
+	// image's own; Args are its arguments, nil for the image's own.
+	Image      string
+	Entrypoint []string
+	Args       []string
 	// Env are settings of the environment, NAME=value.
 	Env []string
 	// Files are put into the container before it first starts.
 	Files []File
 	// Folder, if not empty, is a folder of this machine that is the container's
-	// DataDir. What runs there is then this user, not root.
+	// DataDir, in which it begins. What runs there is then this user, whoever the
+	// image names.
 	Folder string
 	// Log is the file that Close writes what was printed to.
 	Log string
@@ -41,6 +43,21 @@ type Command struct {
 
 // DataDir is where a container finds the folder of its command.
 const DataDir = "/data"
+
+func (c *Command) config(s *Space) *container.Config {
+	config := &container.Config{Image: c.Image, Entrypoint: c.Entrypoint, Cmd: c.Args, Env: c.Env, Labels: s.labels()}
+	if c.Folder != "" {
+		config.User, config.WorkingDir = s.engine.user, DataDir
+	}
+	return config
+}
+
+func (c *Command) mounts() []mount.Mount {
+	if c.Folder == "" {
+		return nil
+	}
+	return []mount.Mount{{Type: mount.TypeBind, Source: c.Folder, Target: DataDir}}
+}
 
 // Member is one node of a cluster: a container in the network namespace of its
 // host. Killed, it keeps its files. Its methods may be called from any goroutine.
@@ -71,18 +88,14 @@ func (h *Host) Member(ctx context.Context, c Command) (*Member, error) {
 	defer cancel()
 	m := &Member{host: h, command: c}
 	s, api := h.space, h.space.engine.api
-	config := &container.Config{Image: c.Image, Cmd: c.Args, Env: c.Env, Labels: s.labels()}
 	place := &container.HostConfig{
 		NetworkMode: container.NetworkMode("container:" + h.id),
 		// The host's program is the first process of the namespace, with which the
 		// kernel ends all others: no node outlives its run.
 		PidMode: container.PidMode("container:" + h.id),
+		Mounts:  c.mounts(),
 	}
-	if c.Folder != "" {
-		config.User = s.engine.user
-		place.Mounts = []mount.Mount{{Type: mount.TypeBind, Source: c.Folder, Target: DataDir}}
-	}
-	made, err := api.ContainerCreate(ctx, client.ContainerCreateOptions{Name: s.name + "-" + h.node, Config: config, HostConfig: place})
+	made, err := api.ContainerCreate(ctx, client.ContainerCreateOptions{Name: s.name + "-" + h.node, Config: c.config(s), HostConfig: place})
 	if err != nil {
 		return nil, fmt.Errorf("the container of %s: %w", h.node, err)
 	}

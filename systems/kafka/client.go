@@ -293,18 +293,23 @@ func (c *Cluster) knowsLeaders(ctx context.Context, id node.ID) error {
 	return nil
 }
 
-// awaitListening waits until a node accepts connections.
-func (c *Cluster) awaitListening(ctx context.Context, id node.ID) error {
-	address := c.places[id].internal
-	if id[0] == 'b' {
-		address = c.places[id].client
-	}
-	return c.until(ctx, string(id)+" to listen", func() error {
-		conn, err := (&net.Dialer{Timeout: askTimeout}).DialContext(ctx, "tcp", address)
+// awaitAnswer waits until a node answers. That it lets itself be dialled says nothing:
+// an engine takes connections to the ports that it publishes before anybody listens.
+func (c *Cluster) awaitAnswer(ctx context.Context, id node.ID) error {
+	return c.until(ctx, string(id)+" to answer", func() (err error) {
+		conn, err := (&net.Dialer{Timeout: askTimeout}).DialContext(ctx, "tcp", c.places[id].client)
 		if err != nil {
 			return err
 		}
-		return conn.Close()
+		defer func() { err = errors.Join(err, conn.Close()) }()
+		if err := conn.SetDeadline(time.Now().Add(askTimeout)); err != nil {
+			return err
+		}
+		if _, err := conn.Write(kmsg.NewRequestFormatter().AppendRequest(nil, kmsg.NewPtrApiVersionsRequest(), 0)); err != nil {
+			return err
+		}
+		_, err = conn.Read(make([]byte, 1))
+		return err
 	})
 }
 

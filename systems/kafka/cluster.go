@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stalemate-io/stalemate/systems"
+	"github.com/stalemate-io/stalemate/systems/docker"
 	"github.com/stalemate-io/stalemate/systems/links"
 	"github.com/stalemate-io/stalemate/systems/local"
 	"github.com/stalemate-io/stalemate/systems/node"
@@ -29,8 +30,10 @@ type Cluster struct {
 	id           string
 	ids          []node.ID // controllers of the quorum first
 	places       map[node.ID]place
-	store        *zookeeper.Ensemble // in ZooKeeper mode
-	mesh         *links.Mesh
+	store        store       // in ZooKeeper mode
+	mesh         *links.Mesh // of processes
+	space        *docker.Space
+	hosts        map[node.ID]*docker.Host // of containers
 	admin        *tcp.Node
 	topicID      [16]byte
 	holds        holds
@@ -39,7 +42,16 @@ type Cluster struct {
 var _ systems.Dependent = (*Cluster)(nil)
 
 // members are the nodes of a Cluster.
-type members = systems.Members[node.ID, *local.Member]
+type members = systems.Members[node.ID, member]
+
+// store is an ensemble of ZooKeeper servers.
+type store struct {
+	servers interface {
+		Nodes() []string
+		Close() error
+	}
+	at func(server string) string // host:port at which brokers reach a server
+}
 
 // launchTimeout bounds a launch, and a restart, whose context does not.
 const launchTimeout = 3 * time.Minute
@@ -51,27 +63,35 @@ func Launch(ctx context.Context, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := Find(ctx, o.Mode, o.Home, o.Java)
-	if err != nil {
-		return nil, err
-	}
 	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, launchTimeout)
-	defer cancel()
-	c := &Cluster{options: o, installation: in, members: members{}, places: map[node.ID]place{}}
+	c := &Cluster{options: o, members: members{}, places: map[node.ID]place{}}
 	if o.Mode == KRaft {
 		c.ids = o.ControllerIDs()
 	}
 	c.ids = append(c.ids, o.BrokerIDs()...)
+	if err := c.find(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
 	if err := c.launch(ctx); err != nil {
-		return nil, fmt.Errorf("launch of Kafka %s with %d brokers in %s: %w", in.Version, o.Brokers, o.Dir, errors.Join(err, c.Close()))
+		return nil, fmt.Errorf("launch of Kafka %s with %d brokers in %s: %w", c.installation.Version, o.Brokers, o.Dir, errors.Join(err, c.Close()))
 	}
 	return c, nil
 }
 
+// find finds what the nodes run from.
+func (c *Cluster) find(ctx context.Context) (err error) {
+	if c.options.Containers {
+		return c.openSpace(ctx)
+	}
+	c.installation, err = Find(ctx, c.options.Mode, c.options.Home, c.options.Java)
+	return err
+}
+
 func (c *Cluster) launch(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, launchTimeout)
+	defer cancel()
 	id := make([]byte, 16)
 	if _, err := rand.Read(id); err != nil {
 		return err
@@ -79,16 +99,11 @@ func (c *Cluster) launch(ctx context.Context) error {
 	id[0] = 'K' // Kafka takes none that begins with a dash
 	c.id = base64.RawURLEncoding.EncodeToString(id)
 	if c.options.Mode == ZooKeeper {
-		var err error
-		c.store, err = zookeeper.Launch(ctx, zookeeper.Options{
-			Servers: c.options.Controllers, TickTime: time.Second, Dir: storeIn(c.options.Dir),
-			Home: c.installation.Libs, Java: c.installation.Java,
-		})
-		if err != nil {
+		if err := c.launchStore(ctx); err != nil {
 			return err
 		}
 	}
-	if err := c.install(); err != nil {
+	if err := c.install(ctx); err != nil {
 		return err
 	}
 	var err error
@@ -103,51 +118,115 @@ func (c *Cluster) launch(ctx context.Context) error {
 	return c.createTopic(ctx)
 }
 
-// install gives every node its ports, its proxy and its folder.
-func (c *Cluster) install() error {
-	ports, err := local.ReservePorts(2 * len(c.ids))
+// launchStore starts the servers of ZooKeeper where the nodes are.
+func (c *Cluster) launchStore(ctx context.Context) error {
+	o := zookeeper.Options{
+		Servers: c.options.Controllers, TickTime: time.Second, Dir: storeIn(c.options.Dir),
+		Home: c.installation.Libs, Java: c.installation.Java,
+	}
+	if c.space != nil {
+		e, err := zookeeper.LaunchIn(ctx, c.space, o, c.options.StoreImage)
+		if err != nil {
+			return err
+		}
+		c.store = store{e, e.Inside}
+		return nil
+	}
+	e, err := zookeeper.Launch(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer ports.Release()
-	// All members before the first proxy, which asks them who dials.
-	for _, id := range c.ids {
-		c.members[id] = c.newMember(id)
-	}
-	c.mesh = links.New(append(c.Nodes(), c.Dependencies()...)...)
-	for i, id := range c.ids {
-		p := place{number: number(id), internal: hostPort(ports.Numbers[2*i]), client: hostPort(ports.Numbers[2*i+1])}
-		if p.proxy, err = c.proxy(string(id), p.internal); err != nil {
+	c.store = store{e, e.ClientAddr}
+	return nil
+}
+
+// install gives every node its place and its folder.
+func (c *Cluster) install(ctx context.Context) error {
+	if c.space != nil {
+		if err := c.placeContainers(ctx); err != nil {
 			return err
-		}
-		c.places[id] = p
-	}
-	var store []string
-	if c.store != nil {
-		for _, server := range c.store.Nodes() {
-			address, err := c.proxy(server, c.store.ClientAddr(server))
-			if err != nil {
-				return err
-			}
-			store = append(store, address)
 		}
 	} else {
-		for _, id := range c.options.ControllerIDs() {
-			store = append(store, fmt.Sprintf("%d@%s", c.places[id].number, c.places[id].proxy))
+		release, err := c.placeProcesses()
+		if err != nil {
+			return err
 		}
+		defer release()
+	}
+	addresses, err := c.storeAddresses()
+	if err != nil {
+		return err
 	}
 	for _, id := range c.ids {
-		if err := c.installNode(id, store); err != nil {
+		if err := c.installNode(id, addresses); err != nil {
 			return err
+		}
+		if c.space != nil {
+			if err := c.contain(ctx, id); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// proxy opens the proxy in front of a node, which finds out who dials; where that
-// cannot be, nodes reach each other directly.
+// placeProcesses gives every node its ports, held until release, and its proxy.
+func (c *Cluster) placeProcesses() (release func(), err error) {
+	ports, err := local.ReservePorts(2 * len(c.ids))
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			ports.Release()
+		}
+	}()
+	for i, id := range c.ids {
+		p := place{number: number(id), home: c.dir(id), internal: hostPort(ports.Numbers[2*i]), listen: hostPort(ports.Numbers[2*i+1])}
+		p.client = p.listen
+		if id[0] == 'c' {
+			p.client = p.internal
+		}
+		c.places[id] = p
+		// All members before the first proxy, which asks them who dials.
+		c.members[id] = c.newMember(id)
+	}
+	c.mesh = links.New(append(c.Nodes(), c.Dependencies()...)...)
+	for id, p := range c.places {
+		if p.inside, err = c.proxy(string(id), p.internal); err != nil {
+			return nil, err
+		}
+		c.places[id] = p
+	}
+	return ports.Release, nil
+}
+
+// storeAddresses lists where nodes reach what keeps the metadata, as a broker is told:
+// the servers of ZooKeeper, or the voters of the quorum.
+func (c *Cluster) storeAddresses() (addresses []string, err error) {
+	if c.options.Mode == KRaft {
+		for _, id := range c.options.ControllerIDs() {
+			addresses = append(addresses, fmt.Sprintf("%d@%s", c.places[id].number, c.places[id].inside))
+		}
+		return addresses, nil
+	}
+	for _, server := range c.Dependencies() {
+		address, err := c.proxy(server, c.store.at(server))
+		if err != nil {
+			return nil, err
+		}
+		addresses = append(addresses, address)
+	}
+	return addresses, nil
+}
+
+// proxied says whether there are proxies between nodes.
+func (c *Cluster) proxied() bool { return c.space == nil && local.TellsDiallers }
+
+// proxy opens the proxy in front of a node, which finds out who dials; where there
+// are none, nodes reach each other directly.
 func (c *Cluster) proxy(to, target string) (string, error) {
-	if !local.TellsDiallers {
+	if !c.proxied() {
 		return target, nil
 	}
 	route := links.Route{To: to, Target: target, Who: c.who}
@@ -159,19 +238,19 @@ func (c *Cluster) proxy(to, target string) (string, error) {
 }
 
 func (c *Cluster) installNode(id node.ID, store []string) error {
-	dir := filepath.Join(c.options.Dir, string(id))
+	dir := c.dir(id)
 	data := filepath.Join(dir, "data")
-	text := brokerProperties(c.options, c.places[id], store, data)
+	text := brokerProperties(c.options, c.places[id], store)
 	if id[0] == 'c' {
-		text = controllerProperties(c.options, c.places[id], store, data)
+		text = controllerProperties(c.options, c.places[id], store)
 	}
 	log := log4j1
 	if numbersOf(c.installation.Version)[0] >= 4 {
 		log = log4j2
 	}
 	files := map[string]string{
-		filepath.Join(dir, "server.properties"): text,
-		filepath.Join(dir, "log4j.properties"):  log,
+		filepath.Join(dir, propertiesFile): text,
+		filepath.Join(dir, loggingFile):    log,
 	}
 	if c.options.Mode == KRaft {
 		files[filepath.Join(data, "meta.properties")] = metaProperties(c.id, c.places[id].number)
@@ -189,12 +268,20 @@ func (c *Cluster) installNode(id node.ID, store []string) error {
 
 // newMember makes the command of a node from the files that install writes.
 func (c *Cluster) newMember(id node.ID) *local.Member {
-	dir := filepath.Join(c.options.Dir, string(id))
+	dir := c.dir(id)
 	return &local.Member{Name: string(id), Command: local.Command{
 		Path: c.installation.Java,
-		Args: javaArguments(c.options, c.installation, filepath.Join(dir, "log4j.properties"), filepath.Join(dir, "server.properties")),
+		Args: c.arguments(id),
 		Dir:  dir, Log: filepath.Join(dir, "server.log"),
 	}}
+}
+
+// dir is the folder of a node on this machine.
+func (c *Cluster) dir(id node.ID) string { return filepath.Join(c.options.Dir, string(id)) }
+
+// arguments are those of a node's Java.
+func (c *Cluster) arguments(id node.ID) []string {
+	return javaArguments(c.options, c.installation, c.places[id])
 }
 
 func hostPort(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
@@ -203,8 +290,8 @@ func hostPort(port int) string { return net.JoinHostPort("127.0.0.1", strconv.It
 func (c *Cluster) who(conn net.Conn) (string, error) {
 	pids := map[int]string{}
 	for id, m := range c.members {
-		if pid := m.Pid(); pid != 0 {
-			pids[pid] = string(id)
+		if p, ok := m.(*local.Member); ok && p.Pid() != 0 {
+			pids[p.Pid()] = string(id)
 		}
 	}
 	return local.Dialler(conn, pids)
@@ -213,8 +300,16 @@ func (c *Cluster) who(conn net.Conn) (string, error) {
 // Options are those of the launch with the defaults filled in.
 func (c *Cluster) Options() Options { return c.options }
 
-// Installation is what the cluster runs from.
-func (c *Cluster) Installation() Installation { return c.installation }
+// Versions names what the cluster runs from.
+func (c *Cluster) Versions() map[string]string {
+	v := map[string]string{"kafka": c.installation.Version}
+	if c.space != nil {
+		v["docker"], v["image"] = c.space.Engine().Version(), c.options.Image
+	} else {
+		v["java"] = c.installation.JavaVersion
+	}
+	return v
+}
 
 // Nodes lists the nodes that a nemesis may strike: controllers of the quorum, and
 // brokers.
@@ -228,42 +323,48 @@ func (c *Cluster) Nodes() []string {
 
 // Dependencies lists the servers of ZooKeeper, where the mode has them.
 func (c *Cluster) Dependencies() []string {
-	if c.store == nil {
+	if c.store.servers == nil {
 		return nil
 	}
-	return c.store.Nodes()
+	return c.store.servers.Nodes()
 }
 
-// Start brings a killed node back on its data and returns once it listens.
+// Start brings a killed node back on its data and returns once it answers.
 func (c *Cluster) Start(ctx context.Context, name string) error {
 	if err := c.members.Start(ctx, name); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, launchTimeout)
 	defer cancel()
-	return c.awaitListening(ctx, node.ID(name))
+	return c.awaitAnswer(ctx, node.ID(name))
 }
 
 // Links gives the links between nodes, nil where this machine cannot tell who
 // dials.
 func (c *Cluster) Links() systems.Links {
+	if c.space != nil {
+		return c.space.Links()
+	}
 	if !local.TellsDiallers {
 		return nil
 	}
 	return c.mesh
 }
 
-// Close kills every node and closes the links.
+// Close kills every node, closes the links, and removes the containers.
 func (c *Cluster) Close() error {
-	errs := []error{systems.Each(c.members, (*local.Member).Close)}
+	errs := []error{systems.Each(c.members, member.Close)}
 	if c.admin != nil {
 		errs = append(errs, c.admin.Close())
 	}
-	if c.store != nil {
-		errs = append(errs, c.store.Close())
+	if c.store.servers != nil {
+		errs = append(errs, c.store.servers.Close())
 	}
 	if c.mesh != nil {
 		errs = append(errs, c.mesh.Close())
+	}
+	if c.space != nil {
+		errs = append(errs, c.space.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -12,11 +12,16 @@ import (
 	"github.com/stalemate-io/stalemate/systems/zookeeper"
 )
 
-// Installation is a Java and the jars of a Kafka.
+// Installation is a Java and the jars of a Kafka, on this machine or in an image.
 type Installation struct {
 	Java, JavaVersion string
 	// Libs is the folder of the jars, Version Kafka's own ("3.9.2").
 	Libs, Version string
+}
+
+// kafka gives the arguments by which Java finds Kafka, followed by others.
+func (in Installation) kafka(arguments []string) []string {
+	return append([]string{"-cp", in.Libs + "/*"}, arguments...)
 }
 
 // MissingError says what a mode lacks on this machine.

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stalemate-io/stalemate/systems/local"
 	"github.com/stalemate-io/stalemate/systems/protocol"
 )
 
@@ -60,18 +59,18 @@ func TestTheNewestKafkaWithTheModeIsFound(t *testing.T) {
 }
 
 func TestNobodyIsAdvertisedPastItsProxy(t *testing.T) {
-	p := place{number: 1, internal: "127.0.0.1:1001", proxy: "127.0.0.1:2001", client: "127.0.0.1:3001"}
+	p := place{number: 1, internal: "127.0.0.1:1001", inside: "127.0.0.1:2001", listen: "127.0.0.1:3001", client: "127.0.0.1:3001"}
 	for _, mode := range []Mode{ZooKeeper, KRaft} {
 		o, err := Options{Mode: mode, Dir: "x"}.withDefaults()
 		must(t, err)
-		for name, text := range map[string]string{"broker": brokerProperties(o, p, nil, "x"), "controller": controllerProperties(o, p, nil, "x")} {
+		for name, text := range map[string]string{"broker": brokerProperties(o, p, nil), "controller": controllerProperties(o, p, nil)} {
 			told := ""
 			for line := range strings.Lines(text) {
 				if addresses, is := strings.CutPrefix(line, "advertised.listeners="); is {
 					told = addresses
 				}
 			}
-			if !strings.Contains(told, "://"+p.proxy) || strings.Contains(told, p.internal) {
+			if !strings.Contains(told, "://"+p.inside) || strings.Contains(told, p.internal) {
 				t.Errorf("a %s's %s tells %q", mode, name, told)
 			}
 		}
@@ -112,8 +111,6 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestRealKafka launches a cluster, moves a leader, breaks a link and a broker,
-// and reads what was committed.
 func TestRealKafka(t *testing.T) {
 	if os.Getenv("STALEMATE_KAFKA") == "" {
 		t.Skip("make test-kafka runs this against real Kafka, which takes two minutes and 100 MB of jars")
@@ -123,61 +120,68 @@ func TestRealKafka(t *testing.T) {
 			if _, err := Find(t.Context(), mode, "", ""); err != nil {
 				t.Skip(err)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-			defer cancel()
-			c, err := Launch(ctx, Options{Mode: mode, Dir: t.TempDir(), Partitions: 2})
-			must(t, err)
-			defer func() { must(t, c.Close()) }()
-			leader, err := c.Leader(ctx)
-			if err != nil || !slices.Contains(c.Nodes(), leader) {
-				t.Fatalf("the controller is %q, %v", leader, err)
-			}
-			began := time.Now()
-			// A broker that is cut off by everybody loses its partitions.
-			if local.TellsDiallers {
-				c.each(t, "b1", c.Links().Cut)
-			} else {
-				must(t, c.Pause(ctx, "b1"))
-			}
-			p := protocol.Partition{Topic: Topic}
-			moved := func() error {
-				a, err := c.knows(ctx, "b2")
-				if err != nil {
-					return err
-				}
-				for _, b := range a.Partitions {
-					if b.Partition == p && b.Leader > 1 {
-						return nil
-					}
-				}
-				return errors.New("b1 still leads")
-			}
-			must(t, c.until(ctx, "another leader", moved))
-			if local.TellsDiallers {
-				c.each(t, "b1", c.Links().Heal)
-			} else {
-				must(t, c.Resume(ctx, "b1"))
-			}
-			must(t, c.Kill(ctx, "b3"))
-			must(t, c.Start(ctx, "b3"))
-			must(t, c.Died())
-			must(t, c.Stop(ctx))
-			truth, err := c.Truth(ctx)
-			must(t, err)
-			first, last := map[protocol.Partition]Change{}, map[protocol.Partition]Change{}
-			for _, ch := range truth {
-				if _, known := first[ch.Partition]; !known {
-					first[ch.Partition] = ch
-				}
-				if before := last[ch.Partition]; before.Order >= ch.Order || before.LeaderEpoch > ch.LeaderEpoch {
-					t.Errorf("%+v follows %+v", ch, before)
-				}
-				last[ch.Partition] = ch
-			}
-			if f, l := first[p], last[p]; f.Leader != 1 || f.LeaderEpoch != 0 || l.LeaderEpoch == 0 || l.Committed.Before(began.Add(-time.Second)) {
-				t.Errorf("partition 0 began as %+v and ended as %+v", f, l)
-			}
+			breakAndRead(t, Options{Mode: mode})
 		})
+	}
+}
+
+// breakAndRead launches a cluster, moves a leader, breaks a link and a broker, and
+// reads what was committed.
+func breakAndRead(t *testing.T, o Options) {
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	o.Dir, o.Partitions = t.TempDir(), 2
+	c, err := Launch(ctx, o)
+	must(t, err)
+	defer func() { must(t, c.Close()) }()
+	leader, err := c.Leader(ctx)
+	if err != nil || !slices.Contains(c.Nodes(), leader) {
+		t.Fatalf("the controller is %q, %v", leader, err)
+	}
+	began := time.Now()
+	// A broker that is cut off by everybody loses its partitions.
+	if c.Links() != nil {
+		c.each(t, "b1", c.Links().Cut)
+	} else {
+		must(t, c.Pause(ctx, "b1"))
+	}
+	p := protocol.Partition{Topic: Topic}
+	moved := func() error {
+		a, err := c.knows(ctx, "b2")
+		if err != nil {
+			return err
+		}
+		for _, b := range a.Partitions {
+			if b.Partition == p && b.Leader > 1 {
+				return nil
+			}
+		}
+		return errors.New("b1 still leads")
+	}
+	must(t, c.until(ctx, "another leader", moved))
+	if c.Links() != nil {
+		c.each(t, "b1", c.Links().Heal)
+	} else {
+		must(t, c.Resume(ctx, "b1"))
+	}
+	must(t, c.Kill(ctx, "b3"))
+	must(t, c.Start(ctx, "b3"))
+	must(t, c.Died())
+	must(t, c.Stop(ctx))
+	truth, err := c.Truth(ctx)
+	must(t, err)
+	first, last := map[protocol.Partition]Change{}, map[protocol.Partition]Change{}
+	for _, ch := range truth {
+		if _, known := first[ch.Partition]; !known {
+			first[ch.Partition] = ch
+		}
+		if before := last[ch.Partition]; before.Order >= ch.Order || before.LeaderEpoch > ch.LeaderEpoch {
+			t.Errorf("%+v follows %+v", ch, before)
+		}
+		last[ch.Partition] = ch
+	}
+	if f, l := first[p], last[p]; f.Leader != 1 || f.LeaderEpoch != 0 || l.LeaderEpoch == 0 || l.Committed.Before(began.Add(-time.Second)) {
+		t.Errorf("partition 0 began as %+v and ended as %+v", f, l)
 	}
 }
 

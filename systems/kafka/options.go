@@ -46,6 +46,13 @@ type Options struct {
 	PushTimeout time.Duration
 	// HeapMB is the largest heap of a node in MiB; 256 by default.
 	HeapMB int
+	// Containers has every node be a container of the Docker engine that the
+	// environment names, instead of a process of this machine. They run from Image;
+	// by default that is the mode's local image if the engine has it, else the
+	// official one. StoreImage is that of ZooKeeper's servers; see
+	// zookeeper.ChooseImage. Home and Java have no meaning then.
+	Containers        bool
+	Image, StoreImage string
 }
 
 // Paths lists the read paths of a broker, which are the two places where it keeps who

@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -31,19 +32,31 @@ log.cleaner.enable=false
 // place is where a node listens and is reached.
 type place struct {
 	number   int    // Kafka's id
+	home     string // its folder, by the path that it knows
 	internal string // host:port at which it listens for nodes
-	proxy    string // host:port at which nodes reach it
-	client   string // host:port for clients; brokers only
+	inside   string // host:port at which nodes reach it
+	listen   string // host:port at which it listens for clients; brokers only
+	client   string // host:port at which this process reaches it
 }
+
+func (p place) data() string       { return filepath.Join(p.home, "data") }
+func (p place) properties() string { return filepath.Join(p.home, propertiesFile) }
+func (p place) logging() string    { return filepath.Join(p.home, loggingFile) }
+
+// The files in a node's folder that tell it what to do.
+const (
+	propertiesFile = "server.properties"
+	loggingFile    = "log4j.properties"
+)
 
 // brokerProperties is a broker's configuration. store are the addresses of
 // ZooKeeper, or the quorum's as id@host:port.
-func brokerProperties(o Options, p place, store []string, dir string) string {
+func brokerProperties(o Options, p place, store []string) string {
 	var b strings.Builder
 	b.WriteString(shared)
-	fmt.Fprintf(&b, "listeners=INTERNAL://%s,CLIENT://%s\n", p.internal, p.client)
-	fmt.Fprintf(&b, "advertised.listeners=INTERNAL://%s,CLIENT://%s\n", p.proxy, p.client)
-	fmt.Fprintf(&b, "inter.broker.listener.name=INTERNAL\nlog.dirs=%s\n", dir)
+	fmt.Fprintf(&b, "listeners=INTERNAL://%s,CLIENT://%s\n", p.internal, p.listen)
+	fmt.Fprintf(&b, "advertised.listeners=INTERNAL://%s,CLIENT://%s\n", p.inside, p.client)
+	fmt.Fprintf(&b, "inter.broker.listener.name=INTERNAL\nlog.dirs=%s\n", p.data())
 	session := o.SessionTimeout.Milliseconds()
 	// A follower is out of sync after the same silence that makes a broker dead.
 	fmt.Fprintf(&b, "replica.lag.time.max.ms=%d\n", session)
@@ -59,13 +72,13 @@ func brokerProperties(o Options, p place, store []string, dir string) string {
 }
 
 // controllerProperties is the configuration of a controller of the quorum.
-func controllerProperties(o Options, p place, voters []string, dir string) string {
+func controllerProperties(o Options, p place, voters []string) string {
 	var b strings.Builder
 	b.WriteString(shared)
-	fmt.Fprintf(&b, "process.roles=controller\nnode.id=%d\nlog.dirs=%s\n", p.number, dir)
+	fmt.Fprintf(&b, "process.roles=controller\nnode.id=%d\nlog.dirs=%s\n", p.number, p.data())
 	// The leader of the quorum tells everybody where it is advertised (KIP-853), and
 	// that must not be past its proxy.
-	fmt.Fprintf(&b, "listeners=CONTROLLER://%s\nadvertised.listeners=CONTROLLER://%s\n", p.internal, p.proxy)
+	fmt.Fprintf(&b, "listeners=CONTROLLER://%s\nadvertised.listeners=CONTROLLER://%s\n", p.internal, p.inside)
 	b.WriteString("controller.listener.names=CONTROLLER\n")
 	fmt.Fprintf(&b, "broker.session.timeout.ms=%d\n", o.SessionTimeout.Milliseconds())
 	b.WriteString(quorum(o, voters))
@@ -105,19 +118,18 @@ logger.state.level = TRACE
 )
 
 // javaArguments are those of a node.
-func javaArguments(o Options, in Installation, log, properties string) []string {
-	logging := "-Dlog4j.configuration=file:" + log
+func javaArguments(o Options, in Installation, p place) []string {
+	logging := "-Dlog4j.configuration=file:" + p.logging()
 	if numbersOf(in.Version)[0] >= 4 {
-		logging = "-Dlog4j2.configurationFile=" + log
+		logging = "-Dlog4j2.configurationFile=" + p.logging()
 	}
-	return []string{
+	return in.kafka([]string{
 		fmt.Sprintf("-Xmx%dm", o.HeapMB),
 		// Few cores for many nodes: what starts soonest disturbs least.
 		"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
 		logging,
-		"-cp", in.Libs + "/*",
-		"kafka.Kafka", properties,
-	}
+		"kafka.Kafka", p.properties(),
+	})
 }
 
 // number is a node's id in Kafka's terms: N for broker bN, 3000+N for controller

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stalemate-io/stalemate/systems"
 	"github.com/stalemate-io/stalemate/systems/links"
-	"github.com/stalemate-io/stalemate/systems/local"
 	"github.com/stalemate-io/stalemate/systems/node"
 )
 
@@ -22,9 +21,9 @@ type holds struct {
 }
 
 // Pushed lists the brokers that a controller pushes metadata to: all in ZooKeeper
-// mode, and none of the log.
+// mode, and none of the log, nor where no proxy could hold anything back.
 func (c *Cluster) Pushed() []string {
-	if c.options.Mode != ZooKeeper || !local.TellsDiallers {
+	if c.options.Mode != ZooKeeper || !c.proxied() {
 		return nil
 	}
 	return c.Nodes()

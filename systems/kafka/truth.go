@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -46,14 +48,17 @@ func (c *Cluster) Stop(ctx context.Context) error {
 		})
 	}
 	wg.Wait()
-	if c.store != nil {
-		errs = append(errs, c.store.Close())
+	if c.store.servers != nil {
+		errs = append(errs, c.store.servers.Close())
 	}
 	return errors.Join(errs...)
 }
 
 // Truth reads what a stopped cluster has committed, in its order.
 func (c *Cluster) Truth(ctx context.Context) ([]Change, error) {
+	if c.space != nil {
+		return truth(ctx, c.options, c.inContainer)
+	}
 	return Remains{c.options, c.installation}.Truth(ctx)
 }
 
@@ -65,22 +70,40 @@ type Remains struct {
 }
 
 // Truth reads what the cluster has committed, in its order.
-func (r Remains) Truth(ctx context.Context) ([]Change, error) {
-	if r.Options.Mode == ZooKeeper {
-		return r.storeTruth()
+func (r Remains) Truth(ctx context.Context) ([]Change, error) { return truth(ctx, r.Options, r.here) }
+
+// tool runs a class of Kafka's in the folder of a node that has stopped, and gives what
+// it prints. The class comes after what is for Java, before what is for itself.
+type tool func(ctx context.Context, id node.ID, arguments []string) ([]byte, error)
+
+// here is a tool that runs on this machine.
+func (r Remains) here(ctx context.Context, id node.ID, arguments []string) ([]byte, error) {
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, r.Installation.Java, r.Installation.kafka(arguments)...)
+	cmd.Dir, cmd.Stderr = filepath.Join(r.Options.Dir, string(id)), &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, strings.TrimSpace(stderr.String()))
 	}
-	return r.logTruth(ctx)
+	return out, nil
+}
+
+func truth(ctx context.Context, o Options, run tool) ([]Change, error) {
+	if o.Mode == ZooKeeper {
+		return storeTruth(o)
+	}
+	return logTruth(ctx, o, run)
 }
 
 // logTruth gives the changes in the metadata log that a majority of the controllers
 // have on their disks.
-func (r Remains) logTruth(ctx context.Context) ([]Change, error) {
-	ids := r.Options.ControllerIDs()
+func logTruth(ctx context.Context, o Options, run tool) ([]Change, error) {
+	ids := o.ControllerIDs()
 	logs := make([][]kafkalogs.Fact, len(ids))
 	errs := make([]error, len(ids))
 	var wg sync.WaitGroup
 	for i, id := range ids {
-		wg.Go(func() { logs[i], errs[i] = r.dump(ctx, id) })
+		wg.Go(func() { logs[i], errs[i] = dump(ctx, o, id, run) })
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
@@ -122,20 +145,17 @@ func (r Remains) logTruth(ctx context.Context) ([]Change, error) {
 }
 
 // dump reads a controller's metadata log with Kafka's own tool.
-func (r Remains) dump(ctx context.Context, id node.ID) ([]kafkalogs.Fact, error) {
-	pattern := filepath.Join(r.Options.Dir, string(id), "data", "__cluster_metadata-0", "*.log")
-	files, err := filepath.Glob(pattern)
-	if err != nil || len(files) == 0 {
-		return nil, fmt.Errorf("no metadata log of %s (%s)", id, pattern)
+func dump(ctx context.Context, o Options, id node.ID, run tool) ([]kafkalogs.Fact, error) {
+	const files = "data/__cluster_metadata-0/*.log"
+	names, err := fs.Glob(os.DirFS(filepath.Join(o.Dir, string(id))), files)
+	if err != nil || len(names) == 0 {
+		return nil, fmt.Errorf("no metadata log of %s (%s in %s)", id, files, filepath.Join(o.Dir, string(id)))
 	}
-	slices.Sort(files)
-	var stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, r.Installation.Java, "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-		"-cp", r.Installation.Libs+"/*", "org.apache.kafka.tools.DumpLogSegments", "--cluster-metadata-decoder", "--files", strings.Join(files, ","))
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	slices.Sort(names)
+	out, err := run(ctx, id, []string{"-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+		"org.apache.kafka.tools.DumpLogSegments", "--cluster-metadata-decoder", "--files", strings.Join(names, ",")})
 	if err != nil {
-		return nil, fmt.Errorf("metadata log of %s: kafka-dump-log: %w: %s", id, err, strings.TrimSpace(stderr.String()))
+		return nil, fmt.Errorf("metadata log of %s: kafka-dump-log: %w", id, err)
 	}
 	var facts []kafkalogs.Fact
 	_, err = kafkalogs.Read(bytes.NewReader(out), "metadata log of "+string(id), func(f *kafkalogs.Fact) {
@@ -164,9 +184,9 @@ func storeIn(dir string) string { return filepath.Join(dir, "zookeeper") }
 
 // storeTruth gives the changes of partition states in the transaction logs of
 // ZooKeeper's servers.
-func (r Remains) storeTruth() ([]Change, error) {
+func storeTruth(o Options) ([]Change, error) {
 	const topics = "/brokers/topics/"
-	dirs, err := zookeeper.DataDirs(storeIn(r.Options.Dir))
+	dirs, err := zookeeper.DataDirs(storeIn(o.Dir))
 	if err != nil {
 		return nil, err
 	}
