@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/stalemate-io/stalemate/systems"
@@ -329,14 +330,22 @@ func (c *Cluster) Dependencies() []string {
 	return c.store.servers.Nodes()
 }
 
-// Start brings a killed node back on its data and returns once it answers.
+// Start brings a killed node back on its data and returns once it answers. A broker
+// whose session with ZooKeeper has outlived it finds its name taken and gives up; it is
+// started again then, as by whoever looks after it.
 func (c *Cluster) Start(ctx context.Context, name string) error {
-	if err := c.members.Start(ctx, name); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(ctx, launchTimeout)
 	defer cancel()
-	return c.awaitAnswer(ctx, node.ID(name))
+	for {
+		if err := c.members.Start(ctx, name); err != nil {
+			return err
+		}
+		err := c.awaitAnswer(ctx, node.ID(name))
+		var died *local.DiedError
+		if err == nil || !errors.As(c.members[node.ID(name)].Died(), &died) || !strings.Contains(died.Tail, "NodeExistsException") {
+			return err
+		}
+	}
 }
 
 // Links gives the links between nodes, nil where this machine cannot tell who
