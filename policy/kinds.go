@@ -11,7 +11,7 @@ import (
 var (
 	divergences = []string{"conflict", "dual-leader", "phantom", "fork", "regress", "stuck"}
 	sessions    = []string{"monotonic-reads", "read-your-writes", "monotonic-writes", "writes-follow-reads"}
-	weak        = []string{"stale", "lost", "not-linearizable"}
+	weak        = []string{"lost", "stale", "not-linearizable"}
 	logKinds    = []string{"log-lost", "log-failed", "log-version", "log-twice", "log-unwritten"}
 )
 
@@ -21,8 +21,11 @@ const tooStale = "too-stale"
 // Kinds lists every kind of anomaly that a verdict on a history may hold, the
 // gravest first.
 func Kinds() []string {
-	return slices.Concat(divergences, sessions, weak, []string{tooStale}, logKinds)
+	return slices.Concat(divergences, logKinds, []string{tooStale}, sessions, weak)
 }
+
+// Divergence tells whether a kind of anomaly makes a history divergent.
+func Divergence(kind string) bool { return slices.Contains(divergences, kind) }
 
 // allowable lists every kind that can be allowed: those of histories and those of
 // Kafka's logs, which share most of their names.

@@ -1,32 +1,53 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/stalemate-io/stalemate/checker"
+	"github.com/stalemate-io/stalemate/policy"
 )
 
-// anomalies lists what went wrong, each with the operations that prove it:
-// first of the paths whose promise was broken, then of the others.
+// anomalies lists what went wrong, each with the operations that prove it, the
+// worst first.
 func (p *printer) anomalies(v *checker.Verdict) {
-	paths := pathsOf(v)
-	slices.SortStableFunc(paths, func(a, b named) int {
-		return cmp.Compare(gravity(a.verdict.Holds), gravity(b.verdict.Holds))
-	})
+	var all []told
 	left := 0
-	for _, path := range paths {
+	for _, path := range pathsOf(v) {
 		shown := chosen(path.verdict, p.Verbose)
 		left += len(path.verdict.Anomalies) - len(shown)
 		for i := range shown {
-			p.anomaly(path, &shown[i])
+			all = append(all, told{path, path.verdict.Holds, &shown[i]})
 		}
+	}
+	worstFirst(all)
+	for _, t := range all {
+		p.anomaly(t.path, t.anomaly)
 	}
 	if left > 0 {
 		fmt.Fprintf(p, "\n%d more found; --verbose shows them\n", left)
 	}
+}
+
+// told is an anomaly of a path with how what was asked of that path is answered.
+type told struct {
+	path    named
+	answer  checker.Answer
+	anomaly *checker.Anomaly
+}
+
+// worstFirst sorts anomalies of several paths: first where nodes diverged, whatever
+// was promised, and of the rest first what broke a promise; gravest kind first.
+func worstFirst(all []told) {
+	key := func(t told) []int {
+		mild := 1
+		if policy.Divergence(t.anomaly.Kind) {
+			mild = 0
+		}
+		return []int{mild, gravity(t.answer), slices.Index(policy.Kinds(), t.anomaly.Kind)}
+	}
+	slices.SortStableFunc(all, func(a, b told) int { return slices.Compare(key(a), key(b)) })
 }
 
 func gravity(a checker.Answer) int {

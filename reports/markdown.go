@@ -103,12 +103,7 @@ func (m *markdown) judged(j *Judged) {
 	if w := j.Verdict.WithLog; w != nil {
 		m.part("With the system's own log: " + inline(classWord(w.Verdict)+"; "+settled(w)) + ".\n\n")
 	}
-	for i := range j.Ruling.Findings {
-		f := &j.Ruling.Findings[i]
-		for _, a := range proofOf(f) {
-			m.anomaly(f, &a)
-		}
-	}
+	m.anomalies(j.Ruling)
 	var seen []string
 	for _, path := range pathsOf(j.Verdict) {
 		seen = append(seen, path.verdict.Warnings...)
@@ -178,13 +173,31 @@ func (m *markdown) requests(r *policy.Ruling) {
 	}
 }
 
+// anomalies are those that requests were not kept for, the worst first.
+func (m *markdown) anomalies(r *policy.Ruling) {
+	var all []told
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		proof := proofOf(f)
+		for n := range proof {
+			all = append(all, told{named{f.Path, withLogCounts(f.Verdict)}, f.Counts(), &proof[n]})
+		}
+	}
+	worstFirst(all)
+	for _, t := range all {
+		m.anomaly(t)
+	}
+}
+
 // anomaly is folded up: what it is, and inside the operations that prove it.
-func (m *markdown) anomaly(f *policy.Finding, a *checker.Anomaly) {
-	head := requestName(f.Path, a.Kind)
-	if n := withLogCounts(f.Verdict).AnomalyCounts[a.Kind]; n > 1 {
+// That what was proven counts as held says that it is allowed.
+func (m *markdown) anomaly(t told) {
+	a := t.anomaly
+	head := requestName(t.path.name, a.Kind)
+	if n := t.path.verdict.AnomalyCounts[a.Kind]; n > 1 {
 		head += fmt.Sprintf(" (one of %d)", n)
 	}
-	if f.Excused != "" {
+	if t.answer == checker.Holds {
 		head += ", allowed"
 	}
 	text := a.Text + "."
