@@ -95,14 +95,8 @@ func kafkaPromise(mode kafka.Mode) checker.Level {
 const kafkaHealthy = 3 * time.Second
 
 func (f *kafkaFlags) run(c *cobra.Command) error {
-	if f.on != "local" && f.on != "docker" {
-		return &exitError{exitUsage, fmt.Errorf("--on %s: expected local or docker", f.on)}
-	}
-	if o := f.options; f.on == "local" && (o.Image != "" || o.StoreImage != "") {
-		return &exitError{exitUsage, errors.New("images go with --on docker")}
-	}
-	if f.workload != toys.Leadership && f.workload != toys.Data {
-		return &exitError{exitUsage, fmt.Errorf("--workload %s: expected %s or %s", f.workload, toys.Leadership, toys.Data)}
+	if err := f.check(); err != nil {
+		return &exitError{exitUsage, err}
 	}
 	faults, err := nemesis.Parse(f.faults, nemesis.Settings{Hold: f.faultFor})
 	if err != nil {
@@ -121,6 +115,24 @@ func (f *kafkaFlags) run(c *cobra.Command) error {
 		return &exitError{exitFailed, err}
 	}
 	return announce(c, run, verdict, f.json)
+}
+
+// check says what cannot be run.
+func (f *kafkaFlags) check() error {
+	o := f.options
+	switch {
+	case f.on != "local" && f.on != "docker":
+		return fmt.Errorf("--on %s: expected local or docker", f.on)
+	case f.on == "local" && o.Image != "":
+		return errors.New("--image goes with --on docker")
+	case f.on == "local" && o.StoreImage != "":
+		return errors.New("--zookeeper-image goes with --on docker")
+	case f.on == "docker" && o.Home != "":
+		return errors.New("--kafka-home goes with --on local; containers run from --image")
+	case f.workload != toys.Leadership && f.workload != toys.Data:
+		return fmt.Errorf("--workload %s: expected %s or %s", f.workload, toys.Leadership, toys.Data)
+	}
+	return nil
 }
 
 // do does a run and judges it.
