@@ -42,9 +42,10 @@ held against it. Exit codes: 0 nothing is asked or all that is held, 1 a run vio
 it, 2 one is undecided and none violated it, 3 a run failed, 254 bad usage or policy.
 
 With --on local real processes of this machine are compared: zookeeper, an
-ensemble of three servers, push, whose state is in another, and kraft. The same
-faults strike each at the same times of its run; every run is kept in the store.
-With --on docker the same three run in containers.`,
+ensemble of three servers, push, whose state is in another, kraft, and real Kafka
+in both modes where its jars are. The same faults strike each at the same times of
+its run; every run is kept in the store. With --on docker they run in containers,
+real Kafka where an image of it is.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			defer collectLess()()
@@ -101,7 +102,7 @@ With --on docker the same three run in containers.`,
 	f.IntVar(&s.Seeds, "seeds", 20, "how many seeds each system runs under each kind of trouble; 1 by default for real")
 	f.Uint64Var(&s.First, "first-seed", 1, "the first of them")
 	f.StringSliceVar(&only, "trouble", nil, "only these kinds of trouble: "+familyNames())
-	f.StringSliceVar(&s.Systems, "systems", s.Systems, "the systems; with --on local zookeeper, kafka-zk and kafka-kraft too, and by default all that can run here")
+	f.StringSliceVar(&s.Systems, "systems", s.Systems, "the systems; for real zookeeper, kafka-zk and kafka-kraft too, and by default all that can run here")
 	f.DurationVar(&s.Load, "load", 20*time.Second, "simulated time under load and faults, per run")
 	f.DurationVar(&s.Settle, "settle", 12*time.Second, "simulated time to settle before the final reads")
 	f.IntVar(&s.Workers, "workers", 0, "runs at the same time; 0 is one a core")

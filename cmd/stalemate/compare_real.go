@@ -17,31 +17,42 @@ import (
 	"github.com/stalemate-io/stalemate/internal/toys"
 	"github.com/stalemate-io/stalemate/nemesis"
 	"github.com/stalemate-io/stalemate/reports"
+	"github.com/stalemate-io/stalemate/systems/docker"
 	"github.com/stalemate-io/stalemate/systems/kafka"
 	"github.com/stalemate-io/stalemate/systems/processes"
 	"github.com/stalemate-io/stalemate/systems/zookeeper"
 	"github.com/stalemate-io/stalemate/workloads"
 )
 
-// realSystems lists the systems that run as processes or, with docker, in containers.
-func realSystems(on string) []string {
-	systems := append([]string{"zookeeper"}, processes.Systems()...)
-	if on == "local" {
-		systems = append(systems, string(kafka.ZooKeeper), string(kafka.KRaft))
-	}
-	return systems
+// realSystems lists the systems that run as processes or in containers.
+func realSystems() []string {
+	return slices.Concat([]string{"zookeeper"}, processes.Systems(), []string{string(kafka.ZooKeeper), string(kafka.KRaft)})
 }
 
 // hereSystems lists those of them that need nothing which is not on this machine:
-// the jars of real Kafka may not be.
+// the jars of real Kafka may not be, or its images.
 func hereSystems(ctx context.Context, on string) []string {
-	return slices.DeleteFunc(realSystems(on), func(system string) bool {
-		if !isKafka(system) {
-			return false
-		}
-		_, err := kafka.Find(ctx, kafka.Mode(system), "", "")
-		return err != nil
+	return slices.DeleteFunc(realSystems(), func(system string) bool {
+		return isKafka(system) && !kafkaIsHere(ctx, on, kafka.Mode(system))
 	})
+}
+
+func kafkaIsHere(ctx context.Context, on string, mode kafka.Mode) bool {
+	if on == "local" {
+		_, err := kafka.Find(ctx, mode, "", "")
+		return err == nil
+	}
+	engine, err := docker.Connect(ctx)
+	if err != nil {
+		return false // which the first run says better
+	}
+	defer engine.Close()
+	image, err := mode.ChooseImage(ctx, engine)
+	if err != nil {
+		return false
+	}
+	has, err := engine.HasImage(ctx, image)
+	return err == nil && has
 }
 
 func isKafka(system string) bool {
@@ -95,8 +106,8 @@ func (l *realComparison) run(c *cobra.Command, asJSON bool) error {
 		err = fmt.Errorf("--seeds %d: expected at least 1", l.seeds)
 	}
 	for _, system := range l.systems {
-		if !slices.Contains(realSystems(l.on), system) {
-			err = fmt.Errorf("no system %q --on %s: expected %s", system, l.on, strings.Join(realSystems(l.on), ", "))
+		if !slices.Contains(realSystems(), system) {
+			err = fmt.Errorf("no system %q --on %s: expected %s", system, l.on, strings.Join(realSystems(), ", "))
 		}
 	}
 	if err != nil {
@@ -129,7 +140,7 @@ func (l *realComparison) survey(ctx context.Context, faults []nemesis.Fault) ([]
 			return nil, err
 		}
 		for i, system := range l.systems {
-			v, err := l.one(ctx, system, seed)
+			v, behind, err := l.one(ctx, system, seed)
 			if err == nil {
 				err = ctx.Err()
 			}
@@ -137,14 +148,14 @@ func (l *realComparison) survey(ctx context.Context, faults []nemesis.Fault) ([]
 				return nil, fmt.Errorf("%s, seed %d: %w", system, seed, err)
 			}
 			l.asked.add(l.faults, system, uint64(seed), v)
-			rows[i] = l.add(rows[i], system, seed, v)
+			rows[i] = l.add(rows[i], system, seed, v, behind)
 		}
 	}
 	return slices.Concat(rows...), nil
 }
 
-// add adds a run to the rows of its system.
-func (l *realComparison) add(rows []toys.Row, system string, seed int64, v *checker.Verdict) []toys.Row {
+// add adds a run to the rows of its system; behind are the offsets of its answers.
+func (l *realComparison) add(rows []toys.Row, system string, seed int64, v *checker.Verdict, behind map[string]int64) []toys.Row {
 	paths := comparedPaths(system)
 	for _, path := range paths {
 		p := v.Paths[path]
@@ -160,6 +171,7 @@ func (l *realComparison) add(rows []toys.Row, system string, seed int64, v *chec
 			rows = append(rows, toys.Row{Family: l.faults, System: system, Path: path, Promise: p.Promise})
 		}
 		rows[i].Add(uint64(seed), p)
+		rows[i].AddOffsets(behind)
 	}
 	return rows
 }
@@ -182,10 +194,12 @@ func comparedPaths(system string) (names []string) {
 	return names
 }
 
-// one runs one system and judges the run.
-func (l *realComparison) one(ctx context.Context, system string, seed int64) (*checker.Verdict, error) {
+// one runs one system, judges the run, and tells how far its answers were behind, where
+// they say at which offset of a log they were given.
+func (l *realComparison) one(ctx context.Context, system string, seed int64) (v *checker.Verdict, behind map[string]int64, err error) {
 	if system == "zookeeper" {
-		return l.zookeeper(ctx, seed)
+		v, err = l.zookeeper(ctx, seed)
+		return v, nil, err
 	}
 	if isKafka(system) {
 		f := &kafkaFlags{
@@ -193,8 +207,8 @@ func (l *realComparison) one(ctx context.Context, system string, seed int64) (*c
 			name: "compare-" + system, store: l.store, seed: uint64(seed), workload: toys.Leadership,
 			faults: l.faults, faultFor: comparedFor, load: l.length, settle: comparedSettle, think: 50 * time.Millisecond, clients: 15,
 		}
-		_, v, err := f.do(ctx, l.report, l.windows)
-		return v, err
+		_, v, err = f.do(ctx, l.report, l.windows)
+		return v, f.behind, err
 	}
 	f := &simFlags{on: l.on, store: l.store, faults: l.faults, faultFor: comparedFor}
 	f.trial = toys.Trial{
@@ -204,7 +218,8 @@ func (l *realComparison) one(ctx context.Context, system string, seed int64) (*c
 		Clients: 20, Load: l.length, Settle: comparedSettle,
 	}
 	r := &localRun{flags: f, name: "compare-" + system, report: l.report, windows: l.windows}
-	return r.do(ctx)
+	v, err = r.do(ctx)
+	return v, r.behind, err
 }
 
 // zookeeper runs a ZooKeeper ensemble with all its read paths.

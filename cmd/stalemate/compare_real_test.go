@@ -19,7 +19,6 @@ func TestComparisonsThatAreRefusedBeforeAnythingStarts(t *testing.T) {
 	}{
 		{"a place that is none", []string{"--on=moon"}, "expected sim, local or docker"},
 		{"a system that is none", []string{"--on=local", "--systems=etcd"}, `no system "etcd" --on local: expected zookeeper, push, kraft`},
-		{"real Kafka in containers", []string{"--on=docker", "--systems=kafka-zk"}, `no system "kafka-zk" --on docker`},
 		{"a fault that is none", []string{"--on=local", "--faults=flood"}, `"flood"`},
 		{"no fault at all", []string{"--on=local", "--faults=none"}, "nothing to compare"},
 		{"no run at all", []string{"--on=local", "--seeds=0"}, "expected at least 1"},
@@ -54,14 +53,15 @@ func TestTheTableOfALocalComparison(t *testing.T) {
 		"quorum": verdict(checker.ClassOrderedLag, checker.Linearizable, checker.Violated, 2, 40),
 		"broker": verdict(checker.ClassOrderedLag, checker.OrderedLag, checker.Holds, 0, 0),
 	}}
-	rows := l.add(l.add(nil, "kraft", 7, one), "kraft", 8, two)
+	rows := l.add(nil, "kraft", 7, one, map[string]int64{"broker": 5})
+	rows = l.add(rows, "kraft", 8, two, map[string]int64{"broker": 2})
 	var b strings.Builder
 	if err := l.print(&b, comparison{Result: &toys.Result{Seeds: 2, First: 7, Rows: rows}}, 100*time.Second, false); err != nil {
 		t.Fatal(err)
 	}
 	const want = `pause-leader, slow-link: each for 4.5s, at the same times for all
   system  path    promise       linear  lag  diverge  stale  p99 ms  worst ms  behind  offsets  never
-  kraft   broker  ordered lag        0    2        0  5.0%      310       310       3        -      0
+  kraft   broker  ordered lag        0    2        0  5.0%      310       310       3        5      0
   kraft   quorum  linearizable       1    1        0  0.5%       40        40       3        -      0
           promise broken in 1 of 2 runs
 
@@ -73,13 +73,13 @@ func TestTheTableOfALocalComparison(t *testing.T) {
 }
 
 func TestASystemWithOneReadPathHasARowToo(t *testing.T) {
-	for _, system := range realSystems("local") {
+	for _, system := range realSystems() {
 		paths := comparedPaths(system)
 		v := &checker.Verdict{Reads: 7}
 		if len(paths) > 1 {
 			v.Paths = map[string]*checker.Verdict{paths[0]: {Reads: 7}}
 		}
-		rows := (&realComparison{}).add(nil, system, 1, v)
+		rows := (&realComparison{}).add(nil, system, 1, v, nil)
 		if len(rows) != 1 || rows[0].Path != paths[0] || rows[0].Reads != 7 {
 			t.Errorf("%s: %+v", system, rows)
 		}
@@ -87,7 +87,7 @@ func TestASystemWithOneReadPathHasARowToo(t *testing.T) {
 }
 
 func TestEverySystemOfALocalComparisonHasPaths(t *testing.T) {
-	for _, system := range realSystems("local") {
+	for _, system := range realSystems() {
 		least := 2
 		if isKafka(system) {
 			least = 1 // brokers are all that can be asked

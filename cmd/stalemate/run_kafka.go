@@ -33,6 +33,8 @@ type kafkaFlags struct {
 	seed                 uint64
 	name                 string // of the run, the mode by default
 	json                 bool
+
+	behind map[string]int64 // what toys.OffsetsBehind gives of the run
 }
 
 // newRunKafka runs real Kafka in one of its two modes.
@@ -239,7 +241,8 @@ func (f *kafkaFlags) drive(ctx context.Context, run *histories.Run, windows []ne
 	if err != nil {
 		return err
 	}
-	for path, n := range toys.OffsetsBehind(events, truth) {
+	f.behind = toys.OffsetsBehind(events, truth)
+	for path, n := range f.behind {
 		report.say("answers over %s were at most %d records of the metadata log behind", path, n)
 	}
 	return nil

@@ -33,7 +33,8 @@ type localRun struct {
 	windows []nemesis.Window
 	report  *progress
 	run     *histories.Run
-	start   time.Duration // of the history, by tcp.Now
+	start   time.Duration    // of the history, by tcp.Now
+	behind  map[string]int64 // what toys.OffsetsBehind gives of the run
 }
 
 // settings are those of the cluster.
@@ -177,8 +178,10 @@ func (l *localRun) experiment(ctx context.Context, cluster live.Cluster, w live.
 // complete merges what the nodes committed into what the clients saw.
 func (l *localRun) complete(cluster *live.System) error {
 	truth, _, err := cluster.Truth(l.start)
-	if err == nil {
-		_, err = live.CompleteRun(l.run, truth)
+	if err != nil {
+		return err
 	}
+	events, err := live.CompleteRun(l.run, truth)
+	l.behind = toys.OffsetsBehind(events, truth)
 	return err
 }

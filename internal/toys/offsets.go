@@ -66,12 +66,19 @@ func (r *Result) addOffsets(s Survey, all []finding) {
 			if row.Family != s.Families[f.family].Name || row.System != s.Systems[f.system] {
 				continue
 			}
-			if n, ok := f.offsets[row.Path]; ok {
-				if row.OffsetsBehind == nil {
-					row.OffsetsBehind = new(int64)
-				}
-				*row.OffsetsBehind = max(*row.OffsetsBehind, n)
-			}
+			row.AddOffsets(f.offsets)
 		}
 	}
+}
+
+// AddOffsets adds what OffsetsBehind gives of one run.
+func (r *Row) AddOffsets(behind map[string]int64) {
+	n, ok := behind[r.Path]
+	if !ok {
+		return
+	}
+	if r.OffsetsBehind == nil {
+		r.OffsetsBehind = new(int64)
+	}
+	*r.OffsetsBehind = max(*r.OffsetsBehind, n)
 }

@@ -61,18 +61,25 @@ func (c *Cluster) openSpace(ctx context.Context) (err error) {
 	return err
 }
 
-func (c *Cluster) chooseImage(ctx context.Context) error {
-	engine, image, mode := c.space.Engine(), &c.options.Image, c.options.Mode
-	if *image == "" {
-		*image = mode.OfficialImage()
-		if has, err := engine.HasImage(ctx, mode.LocalImage()); err != nil {
+// ChooseImage gives the image that nodes run from where the user names none: the local
+// one if the engine has it, else the official one.
+func (m Mode) ChooseImage(ctx context.Context, e *docker.Engine) (string, error) {
+	has, err := e.HasImage(ctx, m.LocalImage())
+	if err != nil || !has {
+		return m.OfficialImage(), err
+	}
+	return m.LocalImage(), nil
+}
+
+func (c *Cluster) chooseImage(ctx context.Context) (err error) {
+	o, engine := &c.options, c.space.Engine()
+	if o.Image == "" {
+		if o.Image, err = o.Mode.ChooseImage(ctx, engine); err != nil {
 			return err
-		} else if has {
-			*image = mode.LocalImage()
 		}
 	}
-	if err := engine.Image(ctx, *image); err != nil {
-		return fmt.Errorf("%w; make kafka-images builds %s without a registry, --image names another", err, mode.LocalImage())
+	if err := engine.Image(ctx, o.Image); err != nil {
+		return fmt.Errorf("%w; make kafka-images builds %s without a registry, --image names another", err, o.Mode.LocalImage())
 	}
 	return nil
 }
