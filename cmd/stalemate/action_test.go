@@ -21,6 +21,8 @@ const root = "../.."
 
 // action is action.yml, as far as it is tested.
 type action struct {
+	text string
+
 	Inputs map[string]struct {
 		Description string
 		Required    bool
@@ -36,20 +38,26 @@ type action struct {
 	}
 }
 
-func TestTheAction(t *testing.T) {
+func readAction(t *testing.T) *action {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "action.yml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var a action
-	if err := yaml.Unmarshal(text, &a); err != nil {
+	a := &action{text: string(text)}
+	if err := yaml.Unmarshal(text, a); err != nil {
 		t.Fatal(err)
 	}
+	return a
+}
+
+func TestTheAction(t *testing.T) {
+	a := readAction(t)
 	if a.Runs.Using != "composite" {
 		t.Errorf("runs using %q", a.Runs.Using)
 	}
 	used := map[string]bool{}
-	for _, m := range regexp.MustCompile(`inputs\.([a-z-]+)`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(`inputs\.([a-z-]+)`).FindAllStringSubmatch(a.text, -1) {
 		used[m[1]] = true
 	}
 	if got, want := slices.Sorted(maps.Keys(used)), slices.Sorted(maps.Keys(a.Inputs)); !slices.Equal(got, want) {
