@@ -51,14 +51,14 @@ func (j *JudgedLogs) judged(k forensics.Kind) *policy.Finding {
 	return &j.Ruling.Findings[i]
 }
 
-// asked tells whether a ruling asks about a kind: the others are no faults.
-func asked(k forensics.Kind) bool { return k.Divergence() || k == forensics.Differ }
+// askedOfLogs tells whether a ruling asks about a kind: the others are no faults.
+func askedOfLogs(k forensics.Kind) bool { return k.Divergence() || k == forensics.Differ }
 
 // word is how it went with a kind, in a word or a few.
 func (j *JudgedLogs) word(k forensics.Kind) string {
 	f := j.judged(k)
 	switch {
-	case !asked(k):
+	case !askedOfLogs(k):
 		return "no fault"
 	case f == nil:
 		return "nothing to compare"

@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/stalemate-io/stalemate/checker"
@@ -15,7 +16,7 @@ import (
 // order are an error. Skipped are what is allowed, what is no fault, and a check
 // that had nothing to compare, so that none passes by being blind.
 func ForensicsJUnit(w io.Writer, j *JudgedLogs) error {
-	s := junitSuite{Name: logsTitle, Properties: j.properties(), Out: clean(strings.Join(append(j.Ruling.Notes, j.Report.Warnings...), "; "))}
+	s := junitSuite{Name: logsTitle, Properties: j.properties(), Out: clean(strings.Join(slices.Concat(j.Ruling.Notes, j.Report.Warnings), "; "))}
 	for _, k := range forensics.Kinds() {
 		s.add(j.junitCase(k))
 	}
@@ -44,7 +45,7 @@ func (j *JudgedLogs) junitCase(k forensics.Kind) junitCase {
 	switch f := j.judged(k); {
 	case f != nil:
 		return j.judgedCase(f, k)
-	case asked(k):
+	case askedOfLogs(k):
 		return j.skipped(policy.AskedOfLogs(k), "not checked: nothing could be compared")
 	}
 	return j.skipped(string(k), "not asked for, since it is no fault: "+j.found(k))
