@@ -75,10 +75,10 @@ func (v *compareView) sentence() string {
 	switch {
 	case a == nil || b == nil:
 		return "One of the runs was not judged yet."
-	case a.Verdict == b.Verdict && a.Answer() == b.Answer():
-		return fmt.Sprintf("Both are %s, and what was promised was %s in both.", word(a.Verdict), kept(a.Answer()))
+	case a.Verdict == b.Verdict && fateOf(a) == fateOf(b):
+		return fmt.Sprintf("Both are %s, and %s in both.", word(a.Verdict), fateOf(a).Clause())
 	case a.Verdict == b.Verdict:
-		return fmt.Sprintf("Both are %s; what was promised was %s on the left and %s on the right.", word(a.Verdict), kept(a.Answer()), kept(b.Answer()))
+		return fmt.Sprintf("Both are %s; on the left %s, on the right %s.", word(a.Verdict), fateOf(a).Clause(), fateOf(b).Clause())
 	case rank[b.Verdict] > rank[a.Verdict]:
 		return fmt.Sprintf("The run on the left is %s, the one on the right %s, which is worse.", word(a.Verdict), word(b.Verdict))
 	}

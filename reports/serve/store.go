@@ -43,7 +43,7 @@ type entry struct {
 // summary is what the list shows of a verdict.
 type summary struct {
 	Class             checker.Class
-	Answer            checker.Answer
+	Fate              fate
 	Operations        int
 	Reads, StaleReads int
 	Measured          bool
@@ -149,7 +149,7 @@ func summarize(v *checker.Verdict) *summary {
 		return nil
 	}
 	return &summary{
-		Class: v.Verdict, Answer: v.Answer(), Operations: v.Operations, Reads: v.Reads, StaleReads: v.StaleReads,
+		Class: v.Verdict, Fate: fateOf(v), Operations: v.Operations, Reads: v.Reads, StaleReads: v.StaleReads,
 		Measured: v.Measured, StalenessMS: v.StalenessMS.Max, VersionsBehind: v.VersionsBehind.Max,
 	}
 }

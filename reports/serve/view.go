@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"maps"
+	"math"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -21,7 +22,7 @@ var errFrom = errors.New("expected from to be the number of a run, from 0")
 
 // functions are what the templates may call.
 var functions = template.FuncMap{
-	"address": address, "word": word, "kept": kept, "ms": ms, "bytes": size, "when": when, "took": took, "file": fileAddress,
+	"address": address, "word": word, "fate": fateOf, "ms": ms, "bytes": size, "when": when, "took": took, "file": fileAddress,
 	"count": count, "versions": versions,
 }
 
@@ -48,21 +49,10 @@ func word(c checker.Class) string {
 	return string(c)
 }
 
-// kept says what became of a promise.
-func kept(a checker.Answer) string {
-	switch a {
-	case checker.Holds:
-		return "kept"
-	case checker.Violated:
-		return "broken"
-	}
-	return "undecided"
-}
-
 func ms(x float64) string {
 	switch {
-	case x == float64(int64(x)) || x >= 100:
-		return fmt.Sprintf("%.0f", x)
+	case x == math.Trunc(x) || x >= 100:
+		return count(int(math.Round(x)))
 	case x < 1:
 		return fmt.Sprintf("%.2f", x)
 	}
@@ -139,7 +129,7 @@ func pathsOf(v *checker.Verdict) []namedVerdict {
 type pathRow struct {
 	Name    string
 	Promise checker.Level
-	Answer  checker.Answer
+	Fate    fate
 	Class   checker.Class
 	Stale   string
 	P99     string
@@ -157,7 +147,7 @@ func pathRows(v *checker.Verdict) []pathRow {
 
 func newPathRow(name string, v *checker.Verdict) pathRow {
 	r := pathRow{
-		Name: cmp.Or(name, "all reads"), Promise: v.Promise, Answer: v.Holds, Class: v.Verdict,
+		Name: cmp.Or(name, "all reads"), Promise: v.Promise, Fate: newFate(v.Promise != checker.None, v.Holds), Class: v.Verdict,
 		Stale: fmt.Sprintf("%s / %s", count(v.StaleReads), count(v.Reads)),
 	}
 	if !v.Measured {
