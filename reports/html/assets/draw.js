@@ -24,7 +24,8 @@ function layout(scene) {
   scene.gutter = scene.width < 560 ? 66 : 108;
   scene.breadth = scene.width - scene.gutter - EDGE;
   scene.rowHeight = single ? 34 : Math.max(6, Math.min(12, Math.floor(84 / Math.max(1, scene.lanes.keys.length))));
-  let y = AXIS + (scene.data.faults.length ? FAULTS : 0) + 4;
+  scene.top = AXIS + (scene.data.faults.length ? FAULTS : 0);
+  let y = scene.top + 4;
   const height = scene.rowHeight * scene.lanes.keys.length;
   scene.truthY = y;
   y += height + GAP + 5;
@@ -85,7 +86,8 @@ function drawAxis(scene) {
   for (const [us, text] of ticks(scene)) {
     const x = Math.round(scene.x(us));
     ctx.fillStyle = colors.hair;
-    ctx.fillRect(x, AXIS - 6, 1, scene.height);
+    ctx.fillRect(x, AXIS - 6, 1, 6);
+    ctx.fillRect(x, scene.top, 1, scene.height);
     ctx.fillStyle = colors.soft;
     ctx.fillText(text, x + 4, AXIS / 2);
   }
