@@ -8,6 +8,8 @@
 // elsewhere nodes are killed and paused only.) Clients reach brokers past the
 // proxies.
 //
+// Nodes can be containers instead, whose links are cut by routes; see package docker.
+//
 // Brokers are asked one by one, straight from the node that is asked: no client
 // library with a cache of its own lies between.
 package kafka
