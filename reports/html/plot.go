@@ -42,7 +42,7 @@ const (
 )
 
 func newPlot(title, x, y string, width float64) *plot {
-	return &plot{Title: title, XLabel: x, YLabel: y, Width: width, Height: 206, Left: 58, Right: width - 20, Top: plotTop, Bottom: plotTop + plotHeight}
+	return &plot{Title: title, XLabel: x, YLabel: y, Width: width, Height: 206, Left: 58, Right: width - 26, Top: plotTop, Bottom: plotTop + plotHeight}
 }
 
 // overTime sets the horizontal axis to the time of a run.
