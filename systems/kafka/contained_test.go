@@ -1,9 +1,11 @@
 package kafka
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/stalemate-io/stalemate/systems/docker"
 	"github.com/stalemate-io/stalemate/systems/docker/dockertest"
 )
 
@@ -56,7 +58,11 @@ func TestContainedKafka(t *testing.T) {
 
 func TestAnImageOfTheOtherGenerationIsRefused(t *testing.T) {
 	dockertest.Need(t)
-	_, err := Launch(t.Context(), Options{Mode: ZooKeeper, Dir: t.TempDir(), Containers: true, Image: KRaft.LocalImage()})
+	engine, err := docker.Connect(t.Context())
+	must(t, err)
+	image, err := KRaft.ChooseImage(t.Context(), engine)
+	must(t, errors.Join(err, engine.Close()))
+	_, err = Launch(t.Context(), Options{Mode: ZooKeeper, Dir: t.TempDir(), Containers: true, Image: image})
 	if err == nil || !strings.Contains(err.Error(), "no mode kafka-zk") {
 		t.Errorf("launched %v: want it refused", err)
 	}
