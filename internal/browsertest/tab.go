@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
@@ -151,6 +152,12 @@ func do[T any](tab *Tab, action chromedp.Action[T]) T {
 		tab.t.Fatal(err)
 	}
 	return out
+}
+
+// call sends a command of the protocol for which chromedp has no action.
+func call[P, R any](tab *Tab, command cdp.Command[P, R], params P) R {
+	tab.t.Helper()
+	return do(tab, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, command, params) })
 }
 
 // Eval gives the value of an expression, or of the promise that it is.

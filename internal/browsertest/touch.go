@@ -1,12 +1,6 @@
 package browsertest
 
-import (
-	"context"
-
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/chromedp"
-)
+import "github.com/chromedp/cdproto/input"
 
 // Point is a place on the screen, in CSS pixels from its upper left corner.
 type Point struct{ X, Y float64 }
@@ -33,10 +27,4 @@ func (tab *Tab) Touch(fingers ...[2]Point) {
 		touch(input.DispatchTouchEventTypeTouchMove, at(step))
 	}
 	touch(input.DispatchTouchEventTypeTouchEnd, []*input.TouchPoint{})
-}
-
-// call sends a command of the protocol for which chromedp has no action.
-func call[P, R any](tab *Tab, command cdp.Command[P, R], params P) R {
-	tab.t.Helper()
-	return do(tab, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, command, params) })
 }

@@ -16,11 +16,11 @@ func (b *tab) seen() seen {
 	return seen{at[0], at[1]}
 }
 
-// changed waits until the picture shows another stretch than before.
+// changed waits some frames until the picture shows another stretch than before.
 func (b *tab) changed(before seen) seen {
 	b.t.Helper()
 	now := before
-	for deadline := 0; now == before && deadline < 500; deadline++ {
+	for frames := 0; now == before && frames < 500; frames++ {
 		eval[bool](b, `new Promise((done) => requestAnimationFrame(() => done(true)))`)
 		now = b.seen()
 	}
@@ -30,7 +30,8 @@ func (b *tab) changed(before seen) seen {
 	return now
 }
 
-// timeAt gives the time that lies under a place of the screen.
+// timeAt gives the time that lies under a place of a phone's screen: right of the
+// names of lanes and left of the edge that draw.js leaves for marks.
 func (b *tab) timeAt(x float64, s seen) float64 {
 	b.t.Helper()
 	area := eval[[]float64](b, `(() => { const r = document.getElementById('canvas').getBoundingClientRect(); return [r.left + 66, r.right - 9]; })()`)
