@@ -31,17 +31,18 @@ type edge struct {
 // byRelation finds the states by value and chooses an order that agrees with
 // everything known.
 func (r *resolver) byRelation(reg *keyOrder) {
-	if !r.statesByValue(reg) {
+	expected, ok := r.statesByValue(reg)
+	if !ok {
 		return
 	}
 	rel := &relation{states: len(reg.states), nodes: len(reg.states)}
 	reg.relation = rel
 	r.relateInitial(reg, rel)
-	r.relateCAS(reg, rel)
+	next := r.relateCAS(reg, rel, expected)
 	r.relateRealTime(reg, rel)
 	r.relateReads(reg, rel)
 	rel.seal()
-	order, waiting := r.arrange(reg, rel)
+	order, waiting := r.arrange(reg, rel, next)
 	if cycle := rel.cycle(waiting); cycle != nil {
 		reg.flaws = append(reg.flaws, r.describeCycle(reg, cycle))
 	}
@@ -53,9 +54,11 @@ func (r *resolver) byRelation(reg *keyOrder) {
 }
 
 // statesByValue lists the states that certainly existed: the initial one, what
-// acknowledged writes left and what somebody saw. It fails where a value that
-// somebody saw was written twice, since then nobody knows which write it was.
-func (r *resolver) statesByValue(reg *keyOrder) bool {
+// acknowledged writes left and what somebody saw. It gives the state that each
+// one made by a compare-and-set followed on, by state. It fails where a value
+// that somebody saw was written twice, since then nobody knows which write it
+// was.
+func (r *resolver) statesByValue(reg *keyOrder) (expected map[int32]int32, ok bool) {
 	ops := r.v.history.Operations
 	list := r.v.keys[reg.key]
 	reg.states = []state{{r.spec.start(reg.key), histories.UnknownVersion, noOp}}
@@ -108,7 +111,7 @@ func (r *resolver) statesByValue(reg *keyOrder) bool {
 			}
 		case r.isSeen(op):
 			if !see(op.Result) {
-				return false
+				return nil, false
 			}
 			s, ok := add(op.Result)
 			if !ok {
@@ -119,20 +122,24 @@ func (r *resolver) statesByValue(reg *keyOrder) bool {
 	}
 	// An unknown compare-and-set that was seen happened, so its expected value
 	// was there too; the list grows while it is read.
+	expected = make(map[int32]int32)
 	for s := 0; s < len(reg.states); s++ {
 		i := reg.states[s].op
 		if i == noOp || ops[i].F != histories.CAS {
 			continue
 		}
 		if !see(ops[i].Argument) {
-			return false
+			return nil, false
 		}
-		if _, ok := add(ops[i].Argument); !ok {
+		before, ok := add(ops[i].Argument)
+		if !ok {
 			reg.flaw(kindPhantom, "it expected a value that nobody wrote", i)
+			continue
 		}
+		expected[int32(s)] = before
 	}
 	r.adopt(reg)
-	return true
+	return expected, true
 }
 
 // whyRelated says why versions do not give the order of a key.
@@ -172,26 +179,20 @@ func (r *resolver) relateInitial(reg *keyOrder, rel *relation) {
 }
 
 // relateCAS: a compare-and-set follows directly on the value it expected, so
-// two cannot succeed on one value.
-func (r *resolver) relateCAS(reg *keyOrder, rel *relation) {
-	values := r.byValue(reg)
-	next := make(map[int32]int32)
-	for s := range reg.states {
-		i := reg.states[s].op
-		if i == noOp || r.v.history.Operations[i].F != histories.CAS {
-			continue
-		}
-		before, ok := values[r.v.history.Operations[i].Argument]
-		if !ok || before == noState {
-			continue // a phantom, noted already
-		}
+// two cannot succeed on one value. It gives the state that was made of each that
+// was expected.
+func (r *resolver) relateCAS(reg *keyOrder, rel *relation, expected map[int32]int32) (next map[int32]int32) {
+	next = make(map[int32]int32, len(expected))
+	for _, s := range sortedKeys(expected) {
+		i, before := reg.states[s].op, expected[s]
 		if other, taken := next[before]; taken {
-			reg.flaw(kindConflict, "two compare-and-sets succeeded on one value", other, i)
+			reg.flaw(kindConflict, "two compare-and-sets succeeded on one value", reg.states[other].op, i)
 			continue
 		}
-		next[before] = i
-		rel.edges = append(rel.edges, edge{before, int32(s), [2]int32{reg.states[before].op, i}})
+		next[before] = s
+		rel.edges = append(rel.edges, edge{before, s, [2]int32{reg.states[before].op, i}})
 	}
+	return next
 }
 
 // relateRealTime: what was acknowledged or seen before a write was invoked is
@@ -276,7 +277,7 @@ func (rel *relation) from(n int32) []edge { return rel.edges[rel.index[n]:rel.in
 // many reasons to wait each node was left with: some, where it is on a cycle or
 // behind one. Where the relation leaves a choice, a compare-and-set follows
 // directly on what it expected, and else what was known sooner is older.
-func (r *resolver) arrange(reg *keyOrder, rel *relation) (order, waiting []int32) {
+func (r *resolver) arrange(reg *keyOrder, rel *relation, next map[int32]int32) (order, waiting []int32) {
 	waiting = make([]int32, rel.nodes)
 	for i := range rel.edges {
 		waiting[rel.edges[i].to]++
@@ -287,37 +288,23 @@ func (r *resolver) arrange(reg *keyOrder, rel *relation) (order, waiting []int32
 			heap.Push(ready, int32(n))
 		}
 	}
-	chained := r.chained(reg)
 	for ready.Len() > 0 {
 		n := heap.Pop(ready).(int32)
 		if int(n) < rel.states {
 			order = append(order, n)
 		}
+		if made, ok := next[n]; ok {
+			// As soon as nothing else holds it back.
+			ready.urgency[made] = -1
+		}
 		for _, e := range rel.from(n) {
 			if waiting[e.to]--; waiting[e.to] > 0 {
 				continue
-			}
-			if int(e.to) < rel.states && int(n) < rel.states && chained[n] == e.to {
-				ready.urgency[e.to] = -1
 			}
 			heap.Push(ready, e.to)
 		}
 	}
 	return order, waiting
-}
-
-// chained gives for each state the one that a compare-and-set made of it.
-func (r *resolver) chained(reg *keyOrder) map[int32]int32 {
-	values := r.byValue(reg)
-	m := make(map[int32]int32)
-	for s := range reg.states {
-		if i := reg.states[s].op; i != noOp && r.v.history.Operations[i].F == histories.CAS {
-			if before, ok := values[r.v.history.Operations[i].Argument]; ok && before != noState {
-				m[before] = int32(s)
-			}
-		}
-	}
-	return m
 }
 
 // urgency is when each state was first known; moments come at once.
@@ -342,11 +329,7 @@ type readyStates struct {
 
 func (q *readyStates) Len() int { return len(q.nodes) }
 func (q *readyStates) Less(i, j int) bool {
-	a, b := q.nodes[i], q.nodes[j]
-	if q.urgency[a] != q.urgency[b] {
-		return q.urgency[a] < q.urgency[b]
-	}
-	return a < b
+	return q.urgency[q.nodes[i]] < q.urgency[q.nodes[j]]
 }
 func (q *readyStates) Swap(i, j int) { q.nodes[i], q.nodes[j] = q.nodes[j], q.nodes[i] }
 func (q *readyStates) Push(x any)    { q.nodes = append(q.nodes, x.(int32)) }
@@ -408,10 +391,11 @@ func (rel *relation) total() bool {
 	return true
 }
 
-// forced reports whether state a certainly comes before state b.
+// forced reports whether state a certainly comes before state b, which comes
+// later in the order.
 func (rel *relation) forced(a, b int32) bool {
 	if a == 0 {
-		return b != 0
+		return true // see relateInitial
 	}
 	visited := map[int32]bool{a: true}
 	for queue := []int32{a}; len(queue) > 0 && len(visited) < maxForced; queue = queue[1:] {
@@ -440,7 +424,7 @@ func (rel *relation) cycle(waiting []int32) []edge {
 	before := make([]int32, rel.nodes)
 	last := int32(-1)
 	for i := range rel.edges {
-		if e := &rel.edges[i]; waiting[e.from] > 0 && waiting[e.to] > 0 {
+		if e := &rel.edges[i]; waiting[e.from] > 0 {
 			before[e.to], last = e.from, e.to
 		}
 	}
@@ -455,7 +439,7 @@ func (rel *relation) cycle(waiting []int32) []edge {
 	starts := 0
 	for n := last; ; n = before[n] {
 		if int(n) < rel.states {
-			if c := rel.cycleThrough(n, via, waiting); best == nil || c != nil && len(c) < len(best) {
+			if c := rel.cycleThrough(n, via); best == nil || len(c) < len(best) {
 				best = c
 			}
 			starts++
@@ -466,12 +450,10 @@ func (rel *relation) cycle(waiting []int32) []edge {
 	}
 }
 
-// cycleThrough searches breadth first, among the nodes left waiting, for the way
-// from a state back to it; via is memory to work in.
-func (rel *relation) cycleThrough(start int32, via, waiting []int32) []edge {
-	for n := range via {
-		via[n] = -1
-	}
+// cycleThrough searches breadth first for the way from a state on a cycle back to
+// it. In via it notes the edge by which it came to a node, as 1 plus its number.
+func (rel *relation) cycleThrough(start int32, via []int32) []edge {
+	clear(via)
 	queue := []int32{start}
 	for len(queue) > 0 {
 		n := queue[0]
@@ -481,15 +463,15 @@ func (rel *relation) cycleThrough(start int32, via, waiting []int32) []edge {
 			if e.to == start {
 				path := []edge{e}
 				for n != start {
-					e = rel.edges[via[n]]
+					e = rel.edges[via[n]-1]
 					path = append(path, e)
 					n = e.from
 				}
 				slices.Reverse(path)
 				return path
 			}
-			if via[e.to] < 0 && waiting[e.to] > 0 {
-				via[e.to] = at
+			if via[e.to] == 0 {
+				via[e.to] = at + 1
 				queue = append(queue, e.to)
 			}
 		}
@@ -508,22 +490,22 @@ func (r *resolver) describeCycle(reg *keyOrder, cycle []edge) flaw {
 	}
 	for _, e := range cycle {
 		a, b := e.ops[0], e.ops[1]
-		if a != noOp && b != noOp && h.Operations[a].F == histories.Read && h.Operations[b].F == histories.Read {
+		if b != noOp && r.isRead(b) { // only relateReads ends an edge with a read
 			f.kind, f.observer = kindRegress, observerOf(h, &h.Operations[b])
 		}
 		note(a)
 		note(b)
 	}
-	if len(f.ops) == 2 && h.Operations[f.ops[0]].F != h.Operations[f.ops[1]].F {
+	if len(f.ops) == 2 && r.isRead(f.ops[0]) != r.isRead(f.ops[1]) {
 		f.kind, f.why = kindPhantom, "the read was over before the write was invoked"
 	}
 	slices.SortFunc(f.ops, func(a, b int32) int { return int(a) - int(b) })
 	return f
 }
 
-// onKey names a key at the end of a sentence, where the history has several.
+// onKey names a key at the end of a sentence, where the history has keys.
 func onKey(h *histories.History, key int32) string {
-	if len(h.Keys) < 2 && h.Keys[key].IsNil() {
+	if h.Keys[key].IsNil() {
 		return ""
 	}
 	return " (key " + h.Keys[key].String() + ")"

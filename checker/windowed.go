@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"context"
 	"math/bits"
 	"slices"
@@ -382,15 +383,15 @@ func (w *window) undominated(all []configuration) []configuration {
 	slices.SortFunc(all, func(a, b configuration) int {
 		switch {
 		case a.state != b.state:
-			return compare(a.state, b.state)
+			return cmp.Compare(a.state, b.state)
 		case a.done&fixed != b.done&fixed:
-			return compare(a.done&fixed, b.done&fixed)
+			return cmp.Compare(a.done&fixed, b.done&fixed)
 		case a.open != b.open:
-			return compare(uint64(a.open), uint64(b.open))
+			return cmp.Compare(a.open, b.open)
 		case a.free != b.free: // freer first: the likelier to dominate
-			return compare(b.free, a.free)
+			return cmp.Compare(b.free, a.free)
 		}
-		return compare(b.done, a.done)
+		return cmp.Compare(b.done, a.done)
 	})
 	kept := all[:0]
 	group := 0 // where the group of the last one kept begins
@@ -416,16 +417,6 @@ func (w *window) dominates(a, b *configuration) bool {
 		return false
 	}
 	return w.vectors.atMost(a.open, b.open)
-}
-
-func compare(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // openVectors numbers the vectors that say how many calls of each class a
