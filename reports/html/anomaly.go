@@ -64,8 +64,7 @@ var titles = map[string]string{
 // severe are the kinds that contradict one order of states.
 var severe = []string{"regress", "conflict", "dual-leader", "fork", "stuck", "phantom", "lost"}
 
-// newAnomalies takes the anomalies of every path, those of broken promises
-// first, and draws each.
+// newAnomalies takes the anomalies of every path, the worst first, and draws each.
 func newAnomalies(in Input, line *checker.Timeline, c *clock) []*anomaly {
 	var out []*anomaly
 	for _, p := range pathsOf(in.Verdict) {
@@ -91,7 +90,8 @@ func newAnomalies(in Input, line *checker.Timeline, c *clock) []*anomaly {
 	return out
 }
 
-// gravity sorts anomalies: of broken promises, then severe ones, then the rest.
+// gravity sorts anomalies: first where nodes diverged, whatever was promised, and
+// of the rest first what broke a promise.
 func gravity(v *checker.Verdict, a *anomaly) int {
 	if p := v.Paths[a.Path]; p != nil {
 		v = p
@@ -100,10 +100,10 @@ func gravity(v *checker.Verdict, a *anomaly) int {
 		return -1
 	}
 	g := 0
-	if v.Holds != checker.Violated {
+	if !a.Severe {
 		g += 2
 	}
-	if !a.Severe {
+	if v.Holds != checker.Violated {
 		g++
 	}
 	return g

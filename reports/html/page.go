@@ -212,7 +212,7 @@ func (p *pageView) facts(v *checker.Verdict, line *checker.Timeline) {
 	}
 	p.Facts = append(p.Facts, fact{strconv.Itoa(ops), "operations"}, fact{strconv.Itoa(reads), "reads"}, fact{strconv.Itoa(stale), "stale reads"})
 	if stale > 0 {
-		p.Facts = append(p.Facts, fact{short(worst) + " ms", "worst lag"}, fact{short(behind), "versions behind"})
+		p.Facts = append(p.Facts, fact{short(worst) + " ms", "worst lag"}, fact{short(behind), plural(int(behind), "version") + " behind"})
 	}
 	for _, kind := range severe {
 		if kinds[kind] > 0 {
