@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -158,10 +159,7 @@ func (l *realComparison) survey(ctx context.Context, faults []nemesis.Fault) ([]
 func (l *realComparison) add(rows []toys.Row, system string, seed int64, v *checker.Verdict, behind map[string]int64) []toys.Row {
 	paths := comparedPaths(system)
 	for _, path := range paths {
-		p := v.Paths[path]
-		if len(paths) == 1 {
-			p = v // which does not tell its only path apart
-		}
+		p := comparedVerdict(v, path, len(paths) == 1)
 		if p == nil {
 			continue
 		}
@@ -192,6 +190,23 @@ func comparedPaths(system string) (names []string) {
 		names = append(names, string(p))
 	}
 	return names
+}
+
+// comparedVerdict is the verdict on a path that counts, nil where there is none. What
+// is undecided by what clients saw may be decided by the system's own log. A verdict
+// on one path alone does not tell it apart.
+func comparedVerdict(v *checker.Verdict, path string, alone bool) *checker.Verdict {
+	of := func(v *checker.Verdict) *checker.Verdict {
+		if alone {
+			return v
+		}
+		return v.Paths[path]
+	}
+	p := of(v)
+	if p == nil || p.Verdict != checker.ClassUndecided || v.WithLog == nil || v.WithLog.Judgement == nil {
+		return p
+	}
+	return cmp.Or(of(v.WithLog.Judgement), p)
 }
 
 // one runs one system, judges the run, and tells how far its answers were behind, where

@@ -100,3 +100,31 @@ func TestEverySystemOfALocalComparisonHasPaths(t *testing.T) {
 		t.Errorf("kraft: %v", got)
 	}
 }
+
+func TestTheSystemsOwnLogDecidesWhatClientsLeaveOpenAndNothingElse(t *testing.T) {
+	verdict := func(seen, logged checker.Class) *checker.Verdict {
+		return &checker.Verdict{
+			Paths:   map[string]*checker.Verdict{"get": {Verdict: seen}},
+			WithLog: &checker.WithLog{Judgement: &checker.Verdict{Paths: map[string]*checker.Verdict{"get": {Verdict: logged}}}},
+		}
+	}
+	toldNothing := verdict(checker.ClassUndecided, "")
+	toldNothing.WithLog.Judgement = nil
+	for _, test := range []struct {
+		rule string
+		of   *checker.Verdict
+		want checker.Class
+	}{
+		{"undecided without it", verdict(checker.ClassUndecided, checker.ClassOrderedLag), checker.ClassOrderedLag},
+		{"undecided without it and with it", verdict(checker.ClassUndecided, checker.ClassUndecided), checker.ClassUndecided},
+		{"a log that hides a divergence", verdict(checker.ClassDivergent, checker.ClassLinearizable), checker.ClassDivergent},
+		{"a log that tells no outcome", toldNothing, checker.ClassUndecided},
+		{"no log", &checker.Verdict{Paths: map[string]*checker.Verdict{"get": {Verdict: checker.ClassUndecided}}}, checker.ClassUndecided},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			if got := comparedVerdict(test.of, "get", false).Verdict; got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
