@@ -86,12 +86,14 @@ const maxAnomalies = 3
 // explain adds the anomalies, the gravest first.
 func (j *judgement) explain(v *Verdict) {
 	x := &explainer{h: j.h, faults: j.faults}
-	show := func(kind string, n int, describe func(int) Anomaly) {
-		if n == 0 {
+	// show adds a kind of which there are so many, and describes some of those
+	// that are at hand.
+	show := func(kind string, count, atHand int, describe func(int) Anomaly) {
+		if count == 0 {
 			return
 		}
-		v.AnomalyCounts[kind] += n
-		for i := range min(n, maxAnomalies) {
+		v.AnomalyCounts[kind] = count
+		for i := range min(atHand, maxAnomalies) {
 			v.Anomalies = append(v.Anomalies, describe(i))
 		}
 	}
@@ -110,14 +112,11 @@ func (j *judgement) explain(v *Verdict) {
 					flaws[i].kind = kind
 				}
 			}
-			show(kind, len(flaws), func(i int) Anomaly { return x.flaw(&flaws[i]) })
+			show(kind, len(flaws), len(flaws), func(i int) Anomaly { return x.flaw(&flaws[i]) })
 		}
-		show(kindStuck, len(j.stuck), func(i int) Anomaly { return x.stale(&j.stuck[i], kindStuck) })
+		show(kindStuck, len(j.stuck), len(j.stuck), func(i int) Anomaly { return x.stale(&j.stuck[i], kindStuck) })
 		worst := worstByNode(j.h, j.tooStale)
-		show(kindTooStale, len(worst), func(i int) Anomaly { return x.stale(&worst[i], kindTooStale) })
-		if len(worst) > 0 {
-			v.AnomalyCounts[kindTooStale] = len(j.tooStale)
-		}
+		show(kindTooStale, len(j.tooStale), len(worst), func(i int) Anomaly { return x.stale(&worst[i], kindTooStale) })
 		for _, l := range sessionLevels {
 			var flaws []sessionFlaw
 			for _, f := range j.sessions.flaws {
@@ -125,25 +124,19 @@ func (j *judgement) explain(v *Verdict) {
 					flaws = append(flaws, f)
 				}
 			}
-			show(string(l), len(flaws), func(i int) Anomaly { return x.session(&flaws[i]) })
+			show(string(l), len(flaws), len(flaws), func(i int) Anomaly { return x.session(&flaws[i]) })
 		}
 		worst = worstByNode(j.h, j.stale.stale)
-		show(kindStaleRead, len(worst), func(i int) Anomaly { return x.stale(&worst[i], kindStaleRead) })
-		if len(worst) > 0 {
-			v.AnomalyCounts[kindStaleRead] = len(j.stale.stale)
-		}
+		show(kindStaleRead, len(j.stale.stale), len(worst), func(i int) Anomaly { return x.stale(&worst[i], kindStaleRead) })
 	}
 	failures := j.linear.Failures
+	atHand := len(failures)
 	if len(v.Anomalies) > 0 {
-		// What the order check found says more; one proof of the search will do.
-		failures = failures[:min(len(failures), 1)]
+		atHand = min(atHand, 1) // what the order check found says more
 	}
-	show(kindNotLinear, len(failures), func(i int) Anomaly { return x.linear(&failures[i]) })
-	if len(failures) > 0 {
-		v.AnomalyCounts[kindNotLinear] = len(j.linear.Failures)
-	}
+	show(kindNotLinear, len(failures), atHand, func(i int) Anomaly { return x.linear(&failures[i]) })
 	if j.set != nil {
-		show(kindLost, len(j.set.lost), func(i int) Anomaly { return x.lost(j.set.lost[i]) })
+		show(kindLost, len(j.set.lost), len(j.set.lost), func(i int) Anomaly { return x.lost(j.set.lost[i]) })
 	}
 }
 
@@ -175,7 +168,7 @@ func (j *judgement) warn(v *Verdict) {
 	if j.stale.measured && !j.stale.exact {
 		v.Warnings = append(v.Warnings, cmp.Or(j.stale.noOrder, j.openOrder())+"; each lag and number of versions is the least it can have been")
 	}
-	if v.Reads > 0 && v.Reads == v.Operations {
+	if v.Reads == v.Operations {
 		v.Warnings = append(v.Warnings, "the history holds no write, so that nothing could be stale")
 	}
 }
