@@ -219,6 +219,9 @@ func TestPathsAreHeldToTheirOwnPromises(t *testing.T) {
 	if v.Holds != checker.Holds || v.Verdict != checker.ClassOrderedLag {
 		t.Errorf("%s, %s; want ordered-lag, holds", v.Verdict, v.Holds)
 	}
+	if v.Levels[checker.Linearizable] != checker.Violated || v.Levels[checker.OrderedLag] != checker.Holds {
+		t.Errorf("%v; want what the worst of the paths holds", v.Levels)
+	}
 	if got := v.Paths["sync"]; got.Verdict != checker.ClassLinearizable || got.Reads != 1 {
 		t.Errorf("sync: %s with %d reads; want linearizable with 1", got.Verdict, got.Reads)
 	}
