@@ -90,6 +90,8 @@ func TestTheOrderOfAKey(t *testing.T) {
 			"write 1 @1; write 5 @2; read 5 @3", "by version, conflict [1 2]"},
 		{"nor the initial value one above another's",
 			"write 1 @1; read nil @2", "by version, conflict [0 1]"},
+		{"be that one of which nobody wrote anything",
+			"read 7 @1; read nil @2", "by version, phantom [0], conflict [0 1]"},
 		{"what nobody wrote is a phantom under each version",
 			"write 1 @1; lost write 5; read 5 @2; read 7 @3; read 7 @4", "by version, phantom [3], phantom [4]"},
 		{"of two writes of one value each may have made one version",
