@@ -49,8 +49,9 @@ func (k *keyCheck) run() keyOutcome {
 	if second {
 		out.keyResult = porcupineKey(k.ctx, &p, k.budget)
 		out.engine = enginePorcupine
-		if out.answer == Violated {
-			// porcupine does not say where it failed; the windowed search does.
+		if out.answer == Violated && k.engine == enginePorcupine {
+			// porcupine does not say where it failed; the windowed search does,
+			// where it was not too crowded for it.
 			found := windowedKey(k.ctx, &p, k.budget)
 			if found.answer == Holds {
 				out.err = fmt.Errorf("%w: porcupine refuses what the windowed search accepts, key %d", ErrEnginesDisagree, k.key)

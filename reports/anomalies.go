@@ -40,12 +40,13 @@ type told struct {
 // worstFirst sorts anomalies of several paths: first where nodes diverged, whatever
 // was promised, and of the rest first what broke a promise; gravest kind first.
 func worstFirst(all []told) {
+	kinds := policy.Kinds()
 	key := func(t told) []int {
 		mild := 1
 		if policy.Divergence(t.anomaly.Kind) {
 			mild = 0
 		}
-		return []int{mild, gravity(t.answer), slices.Index(policy.Kinds(), t.anomaly.Kind)}
+		return []int{mild, gravity(t.answer), slices.Index(kinds, t.anomaly.Kind)}
 	}
 	slices.SortStableFunc(all, func(a, b told) int { return slices.Compare(key(a), key(b)) })
 }

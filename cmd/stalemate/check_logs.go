@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +20,7 @@ import (
 const kafkaLogs = "kafka-logs"
 
 // logReports are the formats that a judgement of Kafka's logs has.
-var logReports = map[string]func(io.Writer, *reports.JudgedLogs) error{
+var logReports = reportWriters[*reports.JudgedLogs]{
 	"json":     func(w io.Writer, j *reports.JudgedLogs) error { return printJSON(w, j.Report) },
 	"junit":    reports.ForensicsJUnit,
 	"markdown": reports.ForensicsMarkdown,
@@ -51,26 +50,13 @@ func (f *checkFlags) checkLogs(c *cobra.Command, args []string) error {
 	if err := f.printLogs(c, j); err != nil {
 		return &exitError{exitFailed, err}
 	}
-	code := answerCode(j.Ruling.Answer)
-	for _, t := range reportsOf(c) {
-		var out bytes.Buffer
-		err := logReports[t.format](&out, j)
-		if err := t.save(out.Bytes(), err); err != nil {
-			return &exitError{worse(code, exitFailed), err}
-		}
-	}
-	if code != exitHolds {
-		return &exitError{code: code}
-	}
-	return nil
+	return logReports.finish(c, j, answerCode(j.Ruling.Answer))
 }
 
 // fitForLogs refuses what is asked for and cannot be given of logs.
 func (f *checkFlags) fitForLogs(c *cobra.Command) error {
-	for _, t := range reportsOf(c) {
-		if logReports[t.format] == nil {
-			return fmt.Errorf("--report %s=%s: there is no such report of Kafka's logs; expected json, junit, markdown or sarif", t.format, t.file)
-		}
+	if t, refused := logReports.refuse(c); refused {
+		return fmt.Errorf("--report %s=%s: there is no such report of Kafka's logs; expected json, junit, markdown or sarif", t.format, t.file)
 	}
 	var err error
 	f.eachAsked(func(flag *pflag.Flag) {

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +17,7 @@ type comparison struct {
 }
 
 // comparisonFormats are the formats that a comparison of many runs has.
-var comparisonFormats = map[string]func(io.Writer, comparison) error{
+var comparisonFormats = reportWriters[comparison]{
 	"json":  func(w io.Writer, r comparison) error { return printJSON(w, r) },
 	"junit": func(w io.Writer, r comparison) error { return reports.CompareJUnit(w, comparedRows(r.Rows), r.Ruling) },
 	"markdown": func(w io.Writer, r comparison) error {
@@ -33,10 +31,8 @@ func comparing(c *cobra.Command) *cobra.Command {
 	c.Flags().Var(&policyValue{}, "policy", `policy to hold every run against, "none" for none (default stalemate.yaml where there is one)`)
 	c.Flags().Var(&reportTargets{}, "report", "report to write, such as junit=junit.xml; one of json, junit, markdown; may be given several times")
 	c.PreRunE = func(c *cobra.Command, _ []string) error {
-		for _, t := range reportsOf(c) {
-			if comparisonFormats[t.format] == nil {
-				return fmt.Errorf("--report %s=%s: a comparison is of many runs; expected json, junit or markdown", t.format, t.file)
-			}
+		if t, refused := comparisonFormats.refuse(c); refused {
+			return fmt.Errorf("--report %s=%s: a comparison is of many runs; expected json, junit or markdown", t.format, t.file)
 		}
 		return nil
 	}
@@ -55,18 +51,5 @@ func (r comparison) finish(c *cobra.Command, asJSON bool) error {
 	if r.Ruling != nil {
 		code = answerCode(r.Ruling.Answer)
 	}
-	for _, t := range reportsOf(c) {
-		var out bytes.Buffer
-		err := comparisonFormats[t.format](&out, r)
-		if err == nil {
-			err = os.WriteFile(t.file, out.Bytes(), 0o666)
-		}
-		if err != nil {
-			return &exitError{worse(code, exitFailed), fmt.Errorf("%w: %s=%s: %w", errReport, t.format, t.file, err)}
-		}
-	}
-	if code != exitHolds {
-		return &exitError{code: code}
-	}
-	return nil
+	return comparisonFormats.finish(c, r, code)
 }

@@ -48,6 +48,16 @@ func (e *Engine) HasImage(ctx context.Context, ref string) (bool, error) {
 	return err == nil, err
 }
 
+// FirstImage gives the local image if the engine has it, else the other, without
+// pulling it.
+func (e *Engine) FirstImage(ctx context.Context, local, other string) (string, error) {
+	has, err := e.HasImage(ctx, local)
+	if err != nil || !has {
+		return other, err
+	}
+	return local, nil
+}
+
 // OwnImage makes sure that the engine has an image that holds this program and
 // nothing else, and gives its name, which tells builds apart.
 func (e *Engine) OwnImage(ctx context.Context) (string, error) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -64,11 +63,7 @@ func (c *Cluster) openSpace(ctx context.Context) (err error) {
 // ChooseImage gives the image that nodes run from where the user names none: the local
 // one if the engine has it, else the official one.
 func (m Mode) ChooseImage(ctx context.Context, e *docker.Engine) (string, error) {
-	has, err := e.HasImage(ctx, m.LocalImage())
-	if err != nil || !has {
-		return m.OfficialImage(), err
-	}
-	return m.LocalImage(), nil
+	return e.FirstImage(ctx, m.LocalImage(), m.OfficialImage())
 }
 
 func (c *Cluster) chooseImage(ctx context.Context) (err error) {
@@ -138,10 +133,9 @@ func containedPlace(id node.ID, address, published string) place {
 
 // contain makes the container of a node, which finds its folder there.
 func (c *Cluster) contain(ctx context.Context, id node.ID) error {
-	dir := c.dir(id)
 	m, err := c.hosts[id].Member(ctx, docker.Command{
 		Image: c.options.Image, Entrypoint: []string{c.installation.Java}, Args: c.arguments(id),
-		Folder: dir, Log: filepath.Join(dir, "server.log"),
+		Folder: c.dir(id), Log: c.log(id),
 	})
 	if err != nil {
 		return err

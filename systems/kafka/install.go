@@ -123,16 +123,18 @@ func (c *Cluster) installNode(id node.ID, store []string) error {
 
 // newMember makes the command of a node from the files that install writes.
 func (c *Cluster) newMember(id node.ID) *local.Member {
-	dir := c.dir(id)
 	return &local.Member{Name: string(id), Command: local.Command{
 		Path: c.installation.Java,
 		Args: c.arguments(id),
-		Dir:  dir, Log: filepath.Join(dir, "server.log"),
+		Dir:  c.dir(id), Log: c.log(id),
 	}}
 }
 
 // dir is the folder of a node on this machine.
 func (c *Cluster) dir(id node.ID) string { return filepath.Join(c.options.Dir, string(id)) }
+
+// log is the file there of what a node prints.
+func (c *Cluster) log(id node.ID) string { return filepath.Join(c.dir(id), "server.log") }
 
 // arguments are those of a node's Java.
 func (c *Cluster) arguments(id node.ID) []string {

@@ -66,11 +66,7 @@ const containedTimeout = 2 * time.Minute
 // ChooseImage gives the image that servers run from where the user names none: the
 // local one if the engine has it, else the official one.
 func ChooseImage(ctx context.Context, e *docker.Engine) (string, error) {
-	has, err := e.HasImage(ctx, LocalImage)
-	if err != nil || !has {
-		return OfficialImage, err
-	}
-	return LocalImage, nil
+	return e.FirstImage(ctx, LocalImage, OfficialImage)
 }
 
 // LaunchContained starts an ensemble of containers in a space of its own on the
